@@ -1,0 +1,4 @@
+//! The shared kernel of Guerdon's processes: everything technical that two of them need,
+//! and no business word.
+
+pub mod error;

@@ -1,0 +1,325 @@
+//! The table of public error codes. A code's text never changes once it is published.
+
+use std::fmt;
+
+use http::StatusCode as Http;
+use tonic::Code as Grpc;
+
+/// Expands the table below, one row a code, into [`Code`] and its readers.
+macro_rules! codes {
+    ($(#[doc = $about:literal] $name:ident = $text:literal, $grpc:ident, $http:ident, $title:literal;)+) => {
+        /// A public error code.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Code {
+            $(#[doc = $about] $name,)+
+        }
+
+        impl Code {
+            /// Every code, in the order of the table.
+            pub const ALL: &[Self] = &[$(Self::$name),+];
+
+            /// The text clients switch on.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$name => $text),+ }
+            }
+
+            /// Its status between processes.
+            pub const fn grpc(self) -> Grpc {
+                match self { $(Self::$name => Grpc::$grpc),+ }
+            }
+
+            /// Its status in the public API.
+            pub const fn http(self) -> Http {
+                match self { $(Self::$name => Http::$http),+ }
+            }
+
+            /// The short name that a problem document carries.
+            pub const fn title(self) -> &'static str {
+                match self { $(Self::$name => $title),+ }
+            }
+
+            /// One sentence that says when it is given.
+            pub fn about(self) -> &'static str {
+                match self { $(Self::$name => $about.trim_ascii()),+ }
+            }
+        }
+    };
+}
+
+codes! {
+    /// The body is not JSON, or is empty where one is needed.
+    MalformedJson = "malformed_json", InvalidArgument, BAD_REQUEST, "Malformed JSON";
+    /// A filter, sort, include or page parameter is not one of those allowed.
+    InvalidQuery = "invalid_query", InvalidArgument, BAD_REQUEST, "Invalid query";
+    /// The Idempotency-Key header is not 1 to 255 printable characters.
+    InvalidIdempotencyKey = "invalid_idempotency_key", InvalidArgument, BAD_REQUEST, "Invalid idempotency key";
+
+    /// The request carries no credentials, or ones that are not valid.
+    Unauthenticated = "unauthenticated", Unauthenticated, UNAUTHORIZED, "Not authenticated";
+    /// The caller is known but may not do this.
+    Forbidden = "forbidden", PermissionDenied, FORBIDDEN, "Forbidden";
+
+    /// No such route.
+    RouteNotFound = "route_not_found", NotFound, NOT_FOUND, "Route not found";
+    /// No such product.
+    ProductNotFound = "product_not_found", NotFound, NOT_FOUND, "Product not found";
+    /// The product has no link to this question.
+    ProductQuestionNotFound = "product_question_not_found", NotFound, NOT_FOUND, "Product question not found";
+    /// No such question.
+    QuestionNotFound = "question_not_found", NotFound, NOT_FOUND, "Question not found";
+    /// No such category.
+    CategoryNotFound = "category_not_found", NotFound, NOT_FOUND, "Category not found";
+    /// No such tax rate.
+    TaxRateNotFound = "tax_rate_not_found", NotFound, NOT_FOUND, "Tax rate not found";
+    /// No such order.
+    OrderNotFound = "order_not_found", NotFound, NOT_FOUND, "Order not found";
+    /// No such line in the order.
+    OrderLineNotFound = "order_line_not_found", NotFound, NOT_FOUND, "Order line not found";
+    /// No such wallet.
+    WalletNotFound = "wallet_not_found", NotFound, NOT_FOUND, "Wallet not found";
+    /// No such asset.
+    AssetNotFound = "asset_not_found", NotFound, NOT_FOUND, "Asset not found";
+    /// No rate is recorded for this pair of assets.
+    RateNotFound = "rate_not_found", NotFound, NOT_FOUND, "Rate not found";
+    /// No such address.
+    AddressNotFound = "address_not_found", NotFound, NOT_FOUND, "Address not found";
+    /// No such transaction.
+    TransactionNotFound = "transaction_not_found", NotFound, NOT_FOUND, "Transaction not found";
+    /// No such movement.
+    MovementNotFound = "movement_not_found", NotFound, NOT_FOUND, "Movement not found";
+    /// No such payment method.
+    PaymentMethodNotFound = "payment_method_not_found", NotFound, NOT_FOUND, "Payment method not found";
+    /// No such user.
+    UserNotFound = "user_not_found", NotFound, NOT_FOUND, "User not found";
+    /// No such invite.
+    InviteNotFound = "invite_not_found", NotFound, NOT_FOUND, "Invite not found";
+    /// No such task.
+    TaskNotFound = "task_not_found", NotFound, NOT_FOUND, "Task not found";
+    /// No such API key.
+    ApiKeyNotFound = "api_key_not_found", NotFound, NOT_FOUND, "API key not found";
+
+    /// The route exists, but not with this method; `Allow` lists those it has.
+    MethodNotAllowed = "method_not_allowed", Unimplemented, METHOD_NOT_ALLOWED, "Method not allowed";
+    /// None of the media types the client accepts can be produced.
+    NotAcceptable = "not_acceptable", InvalidArgument, NOT_ACCEPTABLE, "Not acceptable";
+    /// A condition in the request's headers does not hold.
+    PreconditionFailed = "precondition_failed", FailedPrecondition, PRECONDITION_FAILED, "Precondition failed";
+    /// The body is larger than 1 MiB.
+    PayloadTooLarge = "payload_too_large", InvalidArgument, PAYLOAD_TOO_LARGE, "Payload too large";
+    /// The URL is longer than 32 KiB.
+    UriTooLong = "uri_too_long", InvalidArgument, URI_TOO_LONG, "URI too long";
+    /// The body is not `application/json`, or is compressed.
+    UnsupportedMediaType = "unsupported_media_type", InvalidArgument, UNSUPPORTED_MEDIA_TYPE, "Unsupported media type";
+    /// The header block is larger than 32 KiB.
+    HeadersTooLarge = "headers_too_large", InvalidArgument, REQUEST_HEADER_FIELDS_TOO_LARGE, "Headers too large";
+
+    /// The state of the resource does not allow this action.
+    InvalidState = "invalid_state", FailedPrecondition, CONFLICT, "Invalid state";
+    /// The email belongs to another user.
+    EmailTaken = "email_taken", AlreadyExists, CONFLICT, "Email taken";
+    /// The code belongs to another asset.
+    CodeTaken = "code_taken", AlreadyExists, CONFLICT, "Code taken";
+    /// The address is recorded already for this asset.
+    AddressTaken = "address_taken", AlreadyExists, CONFLICT, "Address taken";
+    /// The wallet belongs to another user.
+    PrimaryWalletIdTaken = "primary_wallet_id_taken", AlreadyExists, CONFLICT, "Primary wallet taken";
+    /// Products are filed under the category.
+    CategoryInUse = "category_in_use", FailedPrecondition, CONFLICT, "Category in use";
+    /// Products are taxed by the tax rate.
+    TaxRateInUse = "tax_rate_in_use", FailedPrecondition, CONFLICT, "Tax rate in use";
+    /// Products ask the question.
+    QuestionInUse = "question_in_use", FailedPrecondition, CONFLICT, "Question in use";
+    /// The product asks the question already.
+    QuestionAlreadyLinked = "question_already_linked", AlreadyExists, CONFLICT, "Question already linked";
+    /// A rate for this pair of assets is recorded already.
+    RateExists = "rate_exists", AlreadyExists, CONFLICT, "Rate exists";
+    /// A system asset changes only in `enabled`, `customData` and `logo`.
+    AssetReadOnly = "asset_read_only", FailedPrecondition, CONFLICT, "Asset is read-only";
+    /// Decimal places of an asset that has been used are never lowered.
+    DecimalPlacesInUse = "decimal_places_in_use", FailedPrecondition, CONFLICT, "Decimal places in use";
+    /// A payment, cancellation or refund of the order is under way.
+    OrderBusy = "order_busy", Aborted, CONFLICT, "Order busy";
+    /// The user has completed the task before.
+    TaskAlreadyCompleted = "task_already_completed", AlreadyExists, CONFLICT, "Task already completed";
+    /// The first request with this idempotency key is still running.
+    IdempotencyKeyInUse = "idempotency_key_in_use", Aborted, CONFLICT, "Idempotency key in use";
+
+    /// The body is well-formed, but fields of it are not; `errors` names each.
+    ValidationFailed = "validation_failed", InvalidArgument, UNPROCESSABLE_ENTITY, "Validation failed";
+    /// The wallet holds less than is needed.
+    InsufficientFunds = "insufficient_funds", FailedPrecondition, UNPROCESSABLE_ENTITY, "Insufficient funds";
+    /// The wallet accepts no new transaction.
+    WalletLocked = "wallet_locked", FailedPrecondition, UNPROCESSABLE_ENTITY, "Wallet locked";
+    /// The asset accepts no new transaction.
+    AssetDisabled = "asset_disabled", FailedPrecondition, UNPROCESSABLE_ENTITY, "Asset disabled";
+    /// The product cannot be ordered.
+    ProductUnavailable = "product_unavailable", FailedPrecondition, UNPROCESSABLE_ENTITY, "Product unavailable";
+    /// The product is sold to verified users only.
+    IdentityRequired = "identity_required", FailedPrecondition, UNPROCESSABLE_ENTITY, "Identity required";
+    /// The product is sold one at a time.
+    QuantityNotAllowed = "quantity_not_allowed", FailedPrecondition, UNPROCESSABLE_ENTITY, "Quantity not allowed";
+    /// No rate leads from one asset to the other.
+    NoRate = "rate_not_found", FailedPrecondition, UNPROCESSABLE_ENTITY, "Rate not found";
+    /// The lines of an order are priced in different assets.
+    MixedAssets = "mixed_assets", FailedPrecondition, UNPROCESSABLE_ENTITY, "Mixed assets";
+    /// The payment is more than what is unpaid.
+    PaymentExceedsUnpaid = "payment_exceeds_unpaid", FailedPrecondition, UNPROCESSABLE_ENTITY, "Payment exceeds unpaid";
+    /// The refund is more than what was paid.
+    RefundExceedsPaid = "refund_exceeds_paid", FailedPrecondition, UNPROCESSABLE_ENTITY, "Refund exceeds paid";
+    /// The amount, or a sum it leads to, is outside what can be kept.
+    AmountOutOfRange = "amount_out_of_range", OutOfRange, UNPROCESSABLE_ENTITY, "Amount out of range";
+    /// The invite or referral code is unknown, expired, canceled or used.
+    InviteInvalid = "invite_invalid", FailedPrecondition, UNPROCESSABLE_ENTITY, "Invite invalid";
+    /// The amount has more decimals than its asset.
+    AmountPrecision = "amount_precision", InvalidArgument, UNPROCESSABLE_ENTITY, "Amount precision";
+    /// The idempotency key was used with another body.
+    IdempotencyKeyReused = "idempotency_key_reused", FailedPrecondition, UNPROCESSABLE_ENTITY, "Idempotency key reused";
+
+    /// Too many requests; wait as long as `Retry-After` says.
+    RateLimited = "rate_limited", ResourceExhausted, TOO_MANY_REQUESTS, "Rate limited";
+    /// The service, or one it needs, cannot answer now; try again.
+    Unavailable = "unavailable", Unavailable, SERVICE_UNAVAILABLE, "Unavailable";
+    /// The answer took too long; the request may still have had its effect.
+    Timeout = "timeout", DeadlineExceeded, GATEWAY_TIMEOUT, "Timeout";
+    /// A fault on our side, never the input's.
+    Internal = "internal", Internal, INTERNAL_SERVER_ERROR, "Internal error";
+}
+
+impl Code {
+    /// The code with this text and gRPC status. The text alone would not do: `rate_not_found` is
+    /// both a missing resource and a refusal.
+    pub fn find(text: &str, grpc: Grpc) -> Option<Self> {
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|code| code.as_str() == text && code.grpc() == grpc)
+    }
+
+    /// Whether the same request may succeed a moment later.
+    pub const fn is_transient(self) -> bool {
+        matches!(
+            self,
+            Self::RateLimited
+                | Self::Unavailable
+                | Self::Timeout
+                | Self::OrderBusy
+                | Self::IdempotencyKeyInUse
+        )
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// What is wrong with one field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FieldCode {
+    /// It is missing.
+    Required,
+    /// It is of another JSON type.
+    Type,
+    /// Its text does not have the right form.
+    Format,
+    /// It is too small or too large.
+    Range,
+    /// It is too short or too long, or has too few or too many items.
+    Length,
+    /// It is none of the allowed values.
+    Enum,
+    /// There is no such field.
+    UnknownField,
+    /// It names something that does not exist.
+    UnknownReference,
+    /// It is given twice.
+    Duplicate,
+    /// It has too many decimals.
+    Precision,
+    /// A rule of the domain refuses it.
+    Domain(Code),
+}
+
+impl FieldCode {
+    /// Every code of the form itself; any [`Code`] can stand beside them.
+    pub const FORM: [Self; 10] = [
+        Self::Required,
+        Self::Type,
+        Self::Format,
+        Self::Range,
+        Self::Length,
+        Self::Enum,
+        Self::UnknownField,
+        Self::UnknownReference,
+        Self::Duplicate,
+        Self::Precision,
+    ];
+
+    /// The text clients switch on.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Required => "required",
+            Self::Type => "type",
+            Self::Format => "format",
+            Self::Range => "range",
+            Self::Length => "length",
+            Self::Enum => "enum",
+            Self::UnknownField => "unknown_field",
+            Self::UnknownReference => "unknown_reference",
+            Self::Duplicate => "duplicate",
+            Self::Precision => "precision",
+            Self::Domain(code) => code.as_str(),
+        }
+    }
+
+    /// The code with this text.
+    pub fn find(text: &str) -> Option<Self> {
+        let domain = || {
+            Code::ALL
+                .iter()
+                .copied()
+                .rev()
+                .find(|code| code.as_str() == text)
+        };
+        Self::FORM
+            .into_iter()
+            .find(|code| code.as_str() == text)
+            .or_else(|| domain().map(Self::Domain))
+    }
+}
+
+impl From<Code> for FieldCode {
+    fn from(code: Code) -> Self {
+        Self::Domain(code)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn text_and_grpc_status_name_one_code() {
+        let pairs: HashSet<_> = Code::ALL
+            .iter()
+            .map(|code| (code.as_str(), code.grpc()))
+            .collect();
+        assert_eq!(pairs.len(), Code::ALL.len());
+        for code in Code::ALL {
+            assert_eq!(Code::find(code.as_str(), code.grpc()), Some(*code));
+            assert!(code.about().ends_with('.'), "{code} has no sentence");
+        }
+    }
+
+    #[test]
+    fn field_codes_are_found_by_their_text() {
+        for code in FieldCode::FORM {
+            assert_eq!(FieldCode::find(code.as_str()), Some(code));
+        }
+        assert_eq!(FieldCode::find("rate_not_found"), Some(Code::NoRate.into()));
+        assert_eq!(FieldCode::find("nonsense"), None);
+    }
+}

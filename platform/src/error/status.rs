@@ -1,0 +1,177 @@
+//! [`Failure`] as a gRPC status and back: `ErrorInfo` names the code, `BadRequest` the fields,
+//! `RetryInfo` the delay. 5xx carry nothing of their cause.
+
+use std::{collections::HashMap, sync::Arc};
+
+use tonic::Status;
+use tonic_types::{ErrorDetails, FieldViolation, StatusExt};
+
+use super::{Code, Failure, FieldCode, FieldError};
+
+/// `ErrorInfo.domain` of every status of ours; a status without it came from elsewhere.
+const DOMAIN: &str = "guerdon";
+
+/// Details travel in trailers, of which an HTTP/2 peer accepts 16 KiB, base64 and all.
+const MAX_DETAIL: usize = 1024;
+const MAX_FIELDS: usize = 6 * 1024;
+
+impl From<Failure> for Status {
+    fn from(failure: Failure) -> Self {
+        let code = failure.code;
+        let reason = code.as_str().to_ascii_uppercase();
+        let mut details = ErrorDetails::with_error_info(reason, DOMAIN, HashMap::new());
+        if !failure.fields.is_empty() {
+            details.set_bad_request(violations(&failure.fields));
+        }
+        if failure.retry_after.is_some() {
+            details.set_retry_info(failure.retry_after);
+        }
+        let message = cut(failure.public_detail(), MAX_DETAIL);
+        let mut status = Self::with_error_details(code.grpc(), message, details);
+        if code.http().is_server_error() {
+            status.set_source(Arc::new(failure));
+        }
+        status
+    }
+}
+
+impl Failure {
+    /// Reads a peer's status. One that is not ours (the transport's, a proxy's, tonic's own) counts
+    /// as `unavailable`, `timeout` or `internal`: it is never the caller's fault.
+    pub fn from_status(status: &Status) -> Self {
+        let details = status.get_error_details();
+        let ours = details
+            .error_info()
+            .filter(|info| info.domain == DOMAIN)
+            .and_then(|info| Code::find(&info.reason.to_ascii_lowercase(), status.code()));
+        let Some(code) = ours else {
+            return Self::foreign(status);
+        };
+        let violations = details
+            .bad_request()
+            .map(|bad| bad.field_violations.as_slice());
+        let mut failure = Self::new(code, status.message());
+        failure.fields = violations
+            .unwrap_or_default()
+            .iter()
+            .map(field_error)
+            .collect();
+        failure.retry_after = details.retry_info().and_then(|info| info.retry_delay);
+        failure
+    }
+
+    fn foreign(status: &Status) -> Self {
+        let code = match status.code() {
+            tonic::Code::Unavailable | tonic::Code::ResourceExhausted => Code::Unavailable,
+            tonic::Code::DeadlineExceeded | tonic::Code::Cancelled => Code::Timeout,
+            _ => Code::Internal,
+        };
+        Self::new(code, code.about()).with_source(status.clone())
+    }
+}
+
+/// As many of the fields as fit in the trailers.
+fn violations(fields: &[FieldError]) -> Vec<FieldViolation> {
+    let mut room = MAX_FIELDS;
+    let fits = |field: &&FieldError| {
+        let size = field.field.len() + field.message.len() + field.code.as_str().len() + 8;
+        room.checked_sub(size)
+            .inspect(|rest| room = *rest)
+            .is_some()
+    };
+    let violation = |field: &FieldError| FieldViolation {
+        reason: field.code.as_str().to_ascii_uppercase(),
+        ..FieldViolation::new(&field.field, &field.message)
+    };
+    fields.iter().take_while(fits).map(violation).collect()
+}
+
+fn field_error(violation: &FieldViolation) -> FieldError {
+    let code = FieldCode::find(&violation.reason.to_ascii_lowercase());
+    FieldError {
+        field: violation.field.clone(),
+        code: code.unwrap_or(FieldCode::Format),
+        message: violation.description.clone(),
+    }
+}
+
+/// The text, cut at a character's border so that it has at most `max` bytes.
+fn cut(text: &str, max: usize) -> &str {
+    &text[..text.floor_char_boundary(max)]
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{error::Error as _, time::Duration};
+
+    use super::*;
+
+    #[test]
+    fn every_code_survives_the_wire() {
+        for code in Code::ALL
+            .iter()
+            .copied()
+            .filter(|code| !code.http().is_server_error())
+        {
+            let sent = Failure::new(code, "why – not")
+                .field("amount", FieldCode::Precision, "at most 2 decimals")
+                .field("lines[0].productId", code, "refused")
+                .retry_after(Duration::from_millis(1500));
+            let status = Status::from(sent);
+            let read = Failure::from_status(&status);
+            assert_eq!(read.code, code);
+            assert_eq!(read.detail, "why – not");
+            assert_eq!(read.retry_after, Some(Duration::from_millis(1500)));
+            assert_eq!(read.fields[0].code, FieldCode::Precision);
+            assert_eq!(read.fields[1].code.as_str(), code.as_str());
+            assert_eq!(read.fields[1].field, "lines[0].productId");
+        }
+    }
+
+    #[test]
+    fn faults_keep_their_code_and_hide_their_cause() {
+        let status = Status::from(Failure::internal("password authentication failed"));
+        assert_eq!(status.code(), tonic::Code::Internal);
+        assert!(!format!("{} {:?}", status.message(), status.details()).contains("password"));
+        let logged = status.source().unwrap().source().unwrap().to_string();
+        assert_eq!(logged, "password authentication failed");
+
+        let status = Status::from(Failure::unavailable("wallet-7f9 at 10.0.0.3"));
+        assert!(!status.message().contains("10.0.0.3"));
+        let read = Failure::from_status(&status);
+        assert_eq!(
+            (read.code, read.retry_after),
+            (Code::Unavailable, Some(Duration::from_secs(1)))
+        );
+    }
+
+    #[test]
+    fn statuses_of_others_are_never_the_callers_fault() {
+        for (status, code) in [
+            (Status::unavailable("connection refused"), Code::Unavailable),
+            (
+                Status::resource_exhausted("enhance your calm"),
+                Code::Unavailable,
+            ),
+            (Status::deadline_exceeded("slow"), Code::Timeout),
+            (Status::cancelled("Timeout expired"), Code::Timeout),
+            (Status::invalid_argument("bad frame"), Code::Internal),
+            (Status::unimplemented("no such method"), Code::Internal),
+            (Status::unauthenticated("?"), Code::Internal),
+            (Status::unknown("?"), Code::Internal),
+        ] {
+            assert_eq!(Failure::from_status(&status).code, code, "{status}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_in_trailers_is_left_out() {
+        let mut sent = Failure::new(Code::ValidationFailed, "é".repeat(4000));
+        for n in 0..1000 {
+            sent = sent.field(format!("lines[{n}]"), FieldCode::Required, "is required");
+        }
+        let status = Status::from(sent);
+        assert!(status.message().len() <= MAX_DETAIL && status.details().len() < 10 * 1024);
+        assert!(Failure::from_status(&status).fields.len() > 50);
+    }
+}

@@ -1,15 +1,28 @@
 //! The wire contract between Guerdon's processes: every `.proto`, generated once.
 //!
-//! [`lists`] holds what the list RPCs can filter, sort and include; no business rule lives here.
-#![expect(missing_docs, reason = "generated items carry the comments of the .proto files")]
-#![expect(clippy::all, clippy::pedantic, reason = "generated code")]
+//! Module paths follow the packages: `guerdon.wallet.v1` is [`wallet::v1`].
 
-/// Shared by all contexts.
-pub mod common {
-    pub mod v1 {
-        tonic::include_proto!("guerdon.common.v1");
-    }
+/// The code of one package; what its items mean is said in the `.proto` file.
+macro_rules! package {
+    ($context:ident, $name:literal) => {
+        #[doc = concat!("Package `", $name, "`.")]
+        pub mod $context {
+            #[doc = concat!("Package `", $name, "`.")]
+            #[expect(missing_docs, reason = "the .proto files carry the comments")]
+            #[expect(clippy::pedantic, reason = "generated code")]
+            pub mod v1 {
+                tonic::include_proto!($name);
+            }
+        }
+    };
 }
+
+package!(common, "guerdon.common.v1");
+package!(catalog, "guerdon.catalog.v1");
+package!(orders, "guerdon.orders.v1");
+package!(wallet, "guerdon.wallet.v1");
+package!(identity, "guerdon.identity.v1");
+package!(events, "guerdon.events.v1");
 
 /// The encoded `FileDescriptorSet` of every package, for gRPC reflection.
 pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));

@@ -1,4 +1,6 @@
 //! The shared kernel of Guerdon's processes: everything technical that two of them need,
 //! and no business word.
 
+pub mod config;
 pub mod error;
+pub mod telemetry;

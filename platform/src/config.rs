@@ -1,0 +1,184 @@
+//! The settings that every process shares, from flags and the environment.
+//!
+//! Secrets are [`SecretString`]: `Debug` never shows them. Settings of one service live in its own
+//! `config.rs`, which flattens [`Common`].
+
+use std::{convert::Infallible, net::SocketAddr};
+
+use clap::{Args, ValueEnum};
+use secrecy::SecretString;
+
+/// Flattened into the config of each process with `#[command(flatten)]`.
+#[derive(Debug, Clone, Args)]
+pub struct Common {
+    /// Whether a caller without credentials is refused, or acts as admin (loopback only).
+    #[arg(long, env = "AUTH", value_enum, default_value_t = Auth::Required)]
+    pub auth: Auth,
+
+    /// Shared by the processes: buys service tokens from identity-svc and keys the hashes of
+    /// idempotent requests.
+    #[arg(long, env = "SERVICE_SECRET", value_parser = secret, hide_env_values = true)]
+    pub service_secret: SecretString,
+
+    /// Where the other services listen.
+    #[command(flatten)]
+    pub peers: Peers,
+
+    /// Logs and traces.
+    #[command(flatten)]
+    pub telemetry: Telemetry,
+}
+
+/// What a caller without credentials may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Auth {
+    /// Nothing.
+    Required,
+    /// Everything; the process then refuses to listen on anything but loopback.
+    Open,
+}
+
+/// The gRPC addresses of the services.
+#[derive(Debug, Clone, Args)]
+pub struct Peers {
+    /// Address of catalog-svc.
+    #[arg(
+        long,
+        env = "CATALOG_GRPC_URL",
+        default_value = "http://127.0.0.1:50051"
+    )]
+    pub catalog_grpc_url: String,
+
+    /// Address of orders-svc.
+    #[arg(
+        long,
+        env = "ORDERS_GRPC_URL",
+        default_value = "http://127.0.0.1:50052"
+    )]
+    pub orders_grpc_url: String,
+
+    /// Address of wallet-svc.
+    #[arg(
+        long,
+        env = "WALLET_GRPC_URL",
+        default_value = "http://127.0.0.1:50053"
+    )]
+    pub wallet_grpc_url: String,
+
+    /// Address of identity-svc.
+    #[arg(
+        long,
+        env = "IDENTITY_GRPC_URL",
+        default_value = "http://127.0.0.1:50054"
+    )]
+    pub identity_grpc_url: String,
+}
+
+/// Logs and traces.
+#[derive(Debug, Clone, Args)]
+pub struct Telemetry {
+    /// What is logged, such as `info` or `warn,orders_svc=debug`.
+    #[arg(long, env = "LOG", default_value = "info")]
+    pub log: String,
+
+    /// The form of a log line.
+    #[arg(long, env = "LOG_FORMAT", value_enum, default_value_t = LogFormat::Pretty)]
+    pub log_format: LogFormat,
+
+    /// Where spans go (OTLP over gRPC); nothing is exported without it.
+    #[arg(long, env = "OTEL_EXPORTER_OTLP_ENDPOINT")]
+    pub otel_exporter_otlp_endpoint: Option<String>,
+
+    /// The share of new traces that is recorded, 0 to 1; a caller's decision is followed.
+    #[arg(long, env = "TRACE_SAMPLE_RATIO", default_value_t = 0.05)]
+    pub trace_sample_ratio: f64,
+}
+
+/// The form of a log line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// For people.
+    Pretty,
+    /// One JSON object a line.
+    Json,
+}
+
+/// Flattened into the config of the services; the gateway needs no broker.
+#[derive(Debug, Clone, Args)]
+pub struct Nats {
+    /// Where `JetStream` is.
+    #[arg(long, env = "NATS_URL", default_value = "nats://127.0.0.1:4222")]
+    pub nats_url: String,
+}
+
+/// Reads a secret: `#[arg(.., value_parser = config::secret, hide_env_values = true)]`.
+pub fn secret(value: &str) -> Result<SecretString, Infallible> {
+    Ok(SecretString::from(value))
+}
+
+/// What [`crate::service::main`] must know of a process's config.
+pub trait Settings: Args + Send + 'static {
+    /// The shared part.
+    fn common(&self) -> &Common;
+
+    /// Every address the process will listen on.
+    fn listens(&self) -> Vec<SocketAddr>;
+}
+
+/// Refuses `AUTH=open` beyond loopback: it makes every caller an admin.
+pub fn check(settings: &impl Settings) -> anyhow::Result<()> {
+    if settings.common().auth == Auth::Open
+        && let Some(public) = settings
+            .listens()
+            .iter()
+            .find(|addr| !addr.ip().is_loopback())
+    {
+        anyhow::bail!("AUTH=open makes every caller an admin: refusing to listen on {public}");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Config {
+        #[command(flatten)]
+        common: Common,
+        #[arg(long, default_value = "127.0.0.1:0")]
+        listen: SocketAddr,
+    }
+
+    impl Settings for Config {
+        fn common(&self) -> &Common {
+            &self.common
+        }
+
+        fn listens(&self) -> Vec<SocketAddr> {
+            vec![self.listen]
+        }
+    }
+
+    fn config(args: &[&str]) -> Config {
+        let base = ["svc", "--service-secret", "hush"];
+        Config::try_parse_from(base.iter().chain(args)).unwrap()
+    }
+
+    #[test]
+    fn open_is_for_loopback() {
+        assert!(check(&config(&["--auth", "open"])).is_ok());
+        assert!(check(&config(&["--auth", "open", "--listen", "[::1]:0"])).is_ok());
+        assert!(check(&config(&["--listen", "0.0.0.0:0"])).is_ok());
+        let refused = check(&config(&["--auth", "open", "--listen", "0.0.0.0:80"]));
+        assert!(refused.unwrap_err().to_string().contains("0.0.0.0:80"));
+    }
+
+    #[test]
+    fn debug_shows_no_secret() {
+        let shown = format!("{:?}", config(&[]));
+        assert!(shown.contains("service_secret") && !shown.contains("hush"));
+    }
+}

@@ -1,0 +1,217 @@
+//! The two forms of a log line: `Pretty` for people, one line an event; `Json` for machines, one
+//! object an event. Both carry the trace id.
+
+use std::fmt;
+
+use chrono::{DateTime, Local, SecondsFormat, Utc};
+use opentelemetry::trace::TraceContextExt as _;
+use serde_json::{Map, Value};
+use tracing::{
+    Event, Level, Subscriber,
+    field::{Field, Visit},
+};
+use tracing_subscriber::{
+    fmt::{FmtContext, FormatEvent, FormatFields, format::Writer},
+    registry::LookupSpan,
+};
+
+/// `12:30:01.123  INFO orders::relay  published  count=3 trace=0af7…`
+#[derive(Debug)]
+pub(super) struct Pretty;
+
+/// `{"time":…,"level":"info","target":…,"message":…,"fields":{…},"traceId":…}`
+#[derive(Debug)]
+pub(super) struct Json;
+
+impl<S, N> FormatEvent<S, N> for Pretty
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    N: for<'a> FormatFields<'a> + 'static,
+{
+    fn format_event(
+        &self,
+        _context: &FmtContext<'_, S, N>,
+        mut writer: Writer<'_>,
+        event: &Event<'_>,
+    ) -> fmt::Result {
+        let line = Line::of(event);
+        let paint = Paint(writer.has_ansi_escapes());
+        let metadata = event.metadata();
+        let time = DateTime::<Local>::from(now()).format("%H:%M:%S%.3f");
+        paint.write(&mut writer, DIM, format_args!("{time}"))?;
+        writer.write_char(' ')?;
+        let level = metadata.level();
+        paint.write(
+            &mut writer,
+            color(*level),
+            format_args!("{:>5}", level.as_str()),
+        )?;
+        writer.write_char(' ')?;
+        paint.write(
+            &mut writer,
+            DIM,
+            format_args!("{}", short_target(metadata.target())),
+        )?;
+        write!(writer, "  {}", line.message)?;
+        for (index, (name, value)) in line.fields.iter().enumerate() {
+            writer.write_str(if index == 0 { "  " } else { " " })?;
+            paint.write(&mut writer, DIM, format_args!("{name}="))?;
+            match value {
+                Value::String(text) => writer.write_str(text)?,
+                other => write!(writer, "{other}")?,
+            }
+        }
+        if let Some((trace, _)) = trace() {
+            paint.write(&mut writer, DIM, format_args!("  trace={trace}"))?;
+        }
+        writeln!(writer)
+    }
+}
+
+impl<S, N> FormatEvent<S, N> for Json
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    N: for<'a> FormatFields<'a> + 'static,
+{
+    fn format_event(
+        &self,
+        _context: &FmtContext<'_, S, N>,
+        mut writer: Writer<'_>,
+        event: &Event<'_>,
+    ) -> fmt::Result {
+        let line = Line::of(event);
+        let metadata = event.metadata();
+        let mut object = Map::new();
+        object.insert(
+            "time".into(),
+            now().to_rfc3339_opts(SecondsFormat::Millis, true).into(),
+        );
+        object.insert(
+            "level".into(),
+            metadata.level().as_str().to_ascii_lowercase().into(),
+        );
+        object.insert("target".into(), metadata.target().into());
+        object.insert("message".into(), line.message.into());
+        if let Some((trace, span)) = trace() {
+            object.insert("traceId".into(), trace.into());
+            object.insert("spanId".into(), span.into());
+        }
+        if !line.fields.is_empty() {
+            object.insert("fields".into(), Value::Object(line.fields));
+        }
+        writeln!(writer, "{}", Value::Object(object))
+    }
+}
+
+/// An event taken apart.
+#[derive(Default)]
+struct Line {
+    message: String,
+    fields: Map<String, Value>,
+}
+
+impl Line {
+    fn of(event: &Event<'_>) -> Self {
+        let mut line = Self::default();
+        event.record(&mut line);
+        line
+    }
+
+    fn set(&mut self, field: &Field, value: Value) {
+        match (field.name(), value) {
+            ("message", Value::String(text)) => self.message = text,
+            ("message", other) => self.message = other.to_string(),
+            (name, value) => {
+                self.fields.insert(name.to_owned(), value);
+            }
+        }
+    }
+}
+
+impl Visit for Line {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        self.set(field, format!("{value:?}").into());
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.set(field, value.into());
+    }
+
+    fn record_bool(&mut self, field: &Field, value: bool) {
+        self.set(field, value.into());
+    }
+
+    fn record_i64(&mut self, field: &Field, value: i64) {
+        self.set(field, value.into());
+    }
+
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        self.set(field, value.into());
+    }
+
+    fn record_f64(&mut self, field: &Field, value: f64) {
+        self.set(field, value.into());
+    }
+
+    fn record_error(&mut self, field: &Field, value: &(dyn std::error::Error + 'static)) {
+        let mut text = value.to_string();
+        let mut source = value.source();
+        while let Some(cause) = source {
+            text.push_str(": ");
+            text.push_str(&cause.to_string());
+            source = cause.source();
+        }
+        self.set(field, text.into());
+    }
+}
+
+/// Trace and span id. Read from the attached context and not from the registry, so that a span
+/// which the log filter hides still names its trace.
+fn trace() -> Option<(String, String)> {
+    let context = opentelemetry::Context::current();
+    let span = context.span().span_context().clone();
+    span.is_valid()
+        .then(|| (span.trace_id().to_string(), span.span_id().to_string()))
+}
+
+/// The crate and the last module: `orders_svc::order::service` is `orders_svc::service`.
+fn short_target(target: &str) -> String {
+    match (target.split_once("::"), target.rsplit_once("::")) {
+        (Some((first, _)), Some((_, last))) => format!("{first}::{last}"),
+        _ => target.to_owned(),
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the wall clock of a log line is never mocked"
+)]
+fn now() -> DateTime<Utc> {
+    Utc::now()
+}
+
+const DIM: &str = "2";
+
+fn color(level: Level) -> &'static str {
+    match level {
+        Level::ERROR => "31",
+        Level::WARN => "33",
+        Level::INFO => "32",
+        Level::DEBUG => "34",
+        Level::TRACE => "35",
+    }
+}
+
+/// ANSI colors, or nothing when the output is not a terminal.
+#[derive(Clone, Copy)]
+struct Paint(bool);
+
+impl Paint {
+    fn write(self, writer: &mut Writer<'_>, code: &str, text: fmt::Arguments<'_>) -> fmt::Result {
+        if self.0 {
+            write!(writer, "\x1b[{code}m{text}\x1b[0m")
+        } else {
+            writer.write_fmt(text)
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! W3C trace context as text: what crosses HTTP, gRPC, the outbox and `JetStream`.
+
+use opentelemetry::{
+    propagation::{Extractor, TextMapPropagator as _},
+    trace::{SpanContext, TraceContextExt as _},
+};
+use opentelemetry_sdk::propagation::TraceContextPropagator;
+use tracing::Span;
+use tracing_opentelemetry::OpenTelemetrySpanExt as _;
+
+/// The name of the header, metadata entry and message header that carries the context.
+const TRACEPARENT: &str = "traceparent";
+
+/// The current span as a `traceparent` value (`00-<trace>-<span>-<flags>`); `None` outside a
+/// traced span.
+pub fn current_traceparent() -> Option<String> {
+    current().map(|context| {
+        let flags = context.trace_flags().to_u8();
+        format!(
+            "00-{}-{}-{flags:02x}",
+            context.trace_id(),
+            context.span_id()
+        )
+    })
+}
+
+/// The id of the current trace in hex, for problem documents; `None` outside a traced span.
+pub fn current_trace_id() -> Option<String> {
+    current().map(|context| context.trace_id().to_string())
+}
+
+/// Makes `span` a child of the span that `traceparent` names. Call it before the span is entered.
+/// A malformed value, which anyone can send, is ignored: the span starts a trace of its own.
+pub fn set_parent(span: &Span, traceparent: &str) {
+    let parent = TraceContextPropagator::new().extract(&Single(traceparent));
+    if parent.span().span_context().is_valid()
+        && let Err(error) = span.set_parent(parent)
+    {
+        tracing::trace!(%error, "the span keeps its own parent");
+    }
+}
+
+fn current() -> Option<SpanContext> {
+    let context = Span::current().context();
+    let span = context.span().span_context().clone();
+    span.is_valid().then_some(span)
+}
+
+/// A carrier that holds nothing but the `traceparent`.
+struct Single<'a>(&'a str);
+
+impl Extractor for Single<'_> {
+    fn get(&self, key: &str) -> Option<&str> {
+        (key == TRACEPARENT).then_some(self.0)
+    }
+
+    fn keys(&self) -> Vec<&str> {
+        vec![TRACEPARENT]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use opentelemetry_sdk::trace::SdkTracerProvider;
+    use tracing::{info_span, subscriber::with_default};
+    use tracing_subscriber::{Registry, layer::SubscriberExt as _};
+
+    use super::*;
+
+    const REMOTE: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+
+    fn traced<T>(run: impl FnOnce() -> T) -> T {
+        let provider = SdkTracerProvider::builder().build();
+        let layer = crate::telemetry::trace_layer::<Registry>(&provider, "test");
+        with_default(tracing_subscriber::registry().with(layer), run)
+    }
+
+    #[test]
+    fn outside_a_trace_there_is_no_context() {
+        assert_eq!(current_traceparent(), None);
+        assert_eq!(current_trace_id(), None);
+    }
+
+    #[test]
+    fn a_child_keeps_the_trace_and_gets_its_own_span_id() {
+        let (traceparent, trace) = traced(|| {
+            let span = info_span!("child");
+            set_parent(&span, REMOTE);
+            span.in_scope(|| (current_traceparent(), current_trace_id()))
+        });
+        let traceparent = traceparent.expect("inside a span");
+        assert_eq!(trace.as_deref(), Some("0af7651916cd43dd8448eb211c80319c"));
+        assert!(traceparent.starts_with("00-0af7651916cd43dd8448eb211c80319c-"));
+        assert!(traceparent.ends_with("-01") && traceparent != REMOTE);
+    }
+
+    #[test]
+    fn a_malformed_parent_is_ignored() {
+        for bad in [
+            "",
+            "00-zz-b7ad6b7169203331-01",
+            "nonsense",
+            &"0".repeat(4096),
+        ] {
+            let trace = traced(|| {
+                let span = info_span!("root");
+                set_parent(&span, bad);
+                span.in_scope(current_trace_id)
+            });
+            assert_eq!(trace.map(|id| id.len()), Some(32), "{bad}");
+        }
+    }
+}

@@ -1,6 +1,10 @@
 //! The shared kernel of Guerdon's processes: everything technical that two of them need,
 //! and no business word.
 
+pub mod clock;
 pub mod config;
 pub mod error;
+pub mod ids;
+pub mod money;
+pub mod patch;
 pub mod telemetry;

@@ -4,12 +4,14 @@
 //! A service's `error.rs` turns its own enum into a [`Failure`]; nothing else picks a status.
 
 mod code;
+mod field_code;
 mod status;
 mod violations;
 
 use std::{error::Error, fmt, time::Duration};
 
-pub use code::{Code, FieldCode};
+pub use code::Code;
+pub use field_code::FieldCode;
 pub use violations::{InvalidValue, Violations};
 
 /// The cause of a [`Failure`], for the log only.

@@ -1,0 +1,17 @@
+//! Exact money: integers of 10⁻⁸ with checked arithmetic, 256-bit intermediates and explicit
+//! rounding. What an asset is, and which of its amounts are allowed, is not known here.
+
+mod amount;
+mod places;
+mod postgres;
+mod rate;
+mod round;
+mod text;
+
+pub use amount::{Amount, OutOfRange};
+pub use places::DecimalPlaces;
+pub use rate::{Percent, Rate};
+pub use round::Rounding;
+
+#[cfg(test)]
+mod properties;

@@ -15,23 +15,22 @@ pub enum Patch<T> {
 }
 
 impl<T> Patch<T> {
-    /// Reads the wire form: an `optional` field, and the `clear` list that names it when it was null.
-    pub fn from_wire(name: &str, value: Option<T>, clear: &[String]) -> Self {
-        match value {
-            Some(value) => Self::Set(value),
-            None if clear.iter().any(|cleared| cleared == name) => Self::Null,
-            None => Self::Absent,
+    /// Reads the wire form: an `optional` field and the paths of the request's field mask. What the
+    /// mask does not name stays; what it names without a value is cleared (AIP-134).
+    pub fn from_wire(name: &str, value: Option<T>, mask: &[String]) -> Self {
+        if !mask.iter().any(|path| path == name) {
+            return Self::Absent;
         }
+        value.map_or(Self::Null, Self::Set)
     }
 
-    /// Gives the wire form: the value to set, or the name added to `clear`.
-    pub fn into_wire(self, name: &str, clear: &mut Vec<String>) -> Option<T> {
+    /// Gives the wire form: the value to set, and the name added to the mask unless absent.
+    pub fn into_wire(self, name: &str, mask: &mut Vec<String>) -> Option<T> {
+        if !self.is_absent() {
+            mask.push(name.to_owned());
+        }
         match self {
-            Self::Absent => None,
-            Self::Null => {
-                clear.push(name.to_owned());
-                None
-            }
+            Self::Absent | Self::Null => None,
             Self::Set(value) => Some(value),
         }
     }
@@ -99,9 +98,9 @@ mod tests {
     #[test]
     fn so_has_the_wire() {
         for patch in [Patch::Absent, Patch::Null, Patch::Set(1)] {
-            let mut clear = Vec::new();
-            let value = patch.into_wire("url", &mut clear);
-            assert_eq!(Patch::from_wire("url", value, &clear), patch);
+            let mut mask = Vec::new();
+            let value = patch.into_wire("url", &mut mask);
+            assert_eq!(Patch::from_wire("url", value, &mask), patch);
         }
     }
 

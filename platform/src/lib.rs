@@ -7,4 +7,5 @@ pub mod error;
 pub mod ids;
 pub mod money;
 pub mod patch;
+pub mod rank;
 pub mod telemetry;

@@ -1,0 +1,177 @@
+//! [`Rank`]: the fractional key that keeps a list in an order its owner chose.
+//!
+//! Public form: `^[0-9]{1,20}(\.[0-9]{1,40})?$`, so that no key passes 64 characters.
+
+use std::{fmt, str::FromStr};
+
+use ethnum::U256;
+use sqlx::{
+    Decode, Encode, Postgres, Type,
+    encode::IsNull,
+    error::BoxDynError,
+    postgres::{PgArgumentBuffer, PgHasArrayType, PgTypeInfo, PgValueRef},
+};
+
+use crate::error::{FieldCode, InvalidValue};
+
+const INTEGER_DIGITS: usize = 20;
+const DECIMALS: usize = 40;
+
+/// A position in a list, exact, in units of 10⁻⁴⁰.
+///
+/// It travels to Postgres as text, because no decimal of 128 bits holds it: the column is
+/// `numeric`, written as `$1::text::numeric` and read as `rank::text`.
+///
+/// ```
+/// # use platform::rank::Rank;
+/// let last = Rank::parse("7.50")?;
+/// assert_eq!((last.to_string(), last.next().to_string()), ("7.5".into(), "8".into()));
+/// # Ok::<_, platform::error::InvalidValue>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Rank(U256);
+
+impl Rank {
+    /// The key of the first item of a list.
+    pub fn first() -> Self {
+        Self(one())
+    }
+
+    /// A key for an item after all others, the last of which is `self`: the next integer. At the
+    /// end of the range it is `self` again; the newer id then puts the item last.
+    #[must_use]
+    pub fn next(self) -> Self {
+        let next = (self.0 / one() + 1) * one();
+        if next < end() { Self(next) } else { self }
+    }
+
+    /// Reads the public form.
+    pub fn parse(text: &str) -> Result<Self, InvalidValue> {
+        let (integer, decimals) = text.split_once('.').unwrap_or((text, "0"));
+        let digits = |part: &str, most: usize| {
+            (1..=most).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit())
+        };
+        if digits(integer, INTEGER_DIGITS) && digits(decimals, DECIMALS) {
+            return Ok(Self(
+                number(integer, 0) * one() + number(decimals, DECIMALS),
+            ));
+        }
+        Err(InvalidValue::new(
+            FieldCode::Format,
+            "must be a decimal of at most 20 digits and 40 decimals",
+        ))
+    }
+}
+
+/// The number that the digits make once zeros have filled them up to `width`.
+fn number(digits: &str, width: usize) -> U256 {
+    let zeros = width.saturating_sub(digits.len());
+    let digits = digits.bytes().chain(std::iter::repeat_n(b'0', zeros));
+    digits.fold(U256::ZERO, |number, digit| {
+        number * 10 + U256::from(digit - b'0')
+    })
+}
+
+/// The distance of two integers.
+fn one() -> U256 {
+    U256::new(10).pow(40)
+}
+
+/// The first integer of 21 digits, which is out of range.
+fn end() -> U256 {
+    U256::new(10).pow(60)
+}
+
+impl fmt::Display for Rank {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let decimals = format!("{:040}", self.0 % one());
+        write!(f, "{}", self.0 / one())?;
+        match decimals.trim_end_matches('0') {
+            "" => Ok(()),
+            decimals => write!(f, ".{decimals}"),
+        }
+    }
+}
+
+impl FromStr for Rank {
+    type Err = InvalidValue;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::parse(text)
+    }
+}
+
+impl Type<Postgres> for Rank {
+    fn type_info() -> PgTypeInfo {
+        <String as Type<Postgres>>::type_info()
+    }
+}
+
+impl PgHasArrayType for Rank {
+    fn array_type_info() -> PgTypeInfo {
+        String::array_type_info()
+    }
+}
+
+impl Encode<'_, Postgres> for Rank {
+    fn encode_by_ref(&self, buffer: &mut PgArgumentBuffer) -> Result<IsNull, BoxDynError> {
+        <String as Encode<Postgres>>::encode(self.to_string(), buffer)
+    }
+}
+
+impl Decode<'_, Postgres> for Rank {
+    fn decode(value: PgValueRef<'_>) -> Result<Self, BoxDynError> {
+        Ok(<&str as Decode<Postgres>>::decode(value)?.parse()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rank(text: &str) -> Rank {
+        Rank::parse(text).unwrap()
+    }
+
+    #[test]
+    fn reads_decimals_only_and_shows_them_without_idle_zeros() {
+        let (nines, small) = ("9".repeat(20), format!("0.{}1", "0".repeat(39)));
+        let widest = format!("{nines}.{}", "9".repeat(40));
+        for (text, shown) in [
+            ("0", "0"),
+            ("007", "7"),
+            ("1.50", "1.5"),
+            ("0.0", "0"),
+            (small.as_str(), small.as_str()),
+            (widest.as_str(), widest.as_str()),
+        ] {
+            assert_eq!(rank(text).to_string(), shown);
+            assert_eq!(rank(shown), rank(text));
+        }
+        let (long, fine) = ("1".repeat(21), format!("0.{}", "1".repeat(41)));
+        for text in [
+            "", ".", "1.", ".5", "-1", "+1", "1e3", "1_0", " 1", "١", "1.2.3", &long, &fine,
+        ] {
+            assert_eq!(
+                Rank::parse(text).unwrap_err().code,
+                FieldCode::Format,
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn sorts_as_a_number() {
+        assert!(rank("2") < rank("10") && rank("9.9") < rank("10") && rank("1.05") < rank("1.5"));
+    }
+
+    #[test]
+    fn next_is_the_next_integer_while_there_is_one() {
+        for (last, next) in [("0", "1"), ("1", "2"), ("1.999", "2"), ("41.5", "42")] {
+            assert_eq!(rank(last).next(), rank(next));
+        }
+        let widest = rank(&format!("{}.5", "9".repeat(20)));
+        assert_eq!(widest.next(), widest);
+        assert_eq!(Rank::first(), rank("1"));
+    }
+}

@@ -1,6 +1,11 @@
 //! The wire contract between Guerdon's processes: every `.proto`, generated once.
 //!
 //! Module paths follow the packages: `guerdon.wallet.v1` is [`wallet::v1`].
+#![expect(
+    clippy::allow_attributes,
+    clippy::allow_attributes_without_reason,
+    reason = "generated services carry allow attributes"
+)]
 
 /// The code of one package; what its items mean is said in the `.proto` file.
 macro_rules! package {
@@ -16,6 +21,8 @@ macro_rules! package {
         }
     };
 }
+
+pub mod lists;
 
 package!(common, "guerdon.common.v1");
 package!(catalog, "guerdon.catalog.v1");

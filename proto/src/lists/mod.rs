@@ -1,0 +1,233 @@
+//! What the list RPCs can filter, sort and include: one [`ListTable`] a resource. The service
+//! compiles its SQL from it, the gateway its OpenAPI, and both refuse whatever is not in it.
+
+/// How a field's values look and compare, which decides the operators it takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    /// A UUID: `=` `in` `nin`.
+    Id,
+    /// One of these values: `=` `in` `nin`.
+    Enum(&'static [&'static str]),
+    /// Any text, compared whole: `=` `in` `nin`.
+    Code,
+    /// Any text, compared whole and regardless of case: `=` `in` `nin`.
+    CaselessCode,
+    /// Text searched case-sensitively: a plain value (substring, or a pattern where it holds `%`),
+    /// `like` `ilike`.
+    Like,
+    /// The same, but a plain value matches regardless of case.
+    ILike,
+    /// `true` or `false`: `=`.
+    Bool,
+    /// A decimal number: `=` `gt` `gte` `lt` `lte`.
+    Number,
+    /// A signed amount with up to 8 decimals: `=` `gt` `gte` `lt` `lte`.
+    Money,
+    /// RFC 3339, or a bare date that means its midnight in UTC: `=` `gt` `gte` `lt` `lte`.
+    Time,
+    /// A named condition that `true` switches on: `=`.
+    Flag,
+}
+
+/// A field of a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Field {
+    /// Public name, as in the REST contract (`createdAt`).
+    pub name: &'static str,
+    /// How its values compare.
+    pub class: Class,
+    /// Whether `filter[name]` is allowed.
+    pub filterable: bool,
+    /// Whether `sort=name` is allowed.
+    pub sortable: bool,
+    /// Whether it can be null; nulls sort as the largest value.
+    pub nullable: bool,
+}
+
+impl Field {
+    /// A field that can be filtered by.
+    pub const fn new(name: &'static str, class: Class) -> Self {
+        Self {
+            name,
+            class,
+            filterable: true,
+            sortable: false,
+            nullable: false,
+        }
+    }
+
+    /// It can be sorted by too.
+    #[must_use]
+    pub const fn sortable(self) -> Self {
+        Self {
+            sortable: true,
+            ..self
+        }
+    }
+
+    /// It can be sorted by, and not filtered by.
+    #[must_use]
+    pub const fn sort_only(self) -> Self {
+        Self {
+            filterable: false,
+            sortable: true,
+            ..self
+        }
+    }
+
+    /// Clients can name it neither way; only the default sort does.
+    #[must_use]
+    pub const fn hidden(self) -> Self {
+        Self {
+            filterable: false,
+            sortable: false,
+            ..self
+        }
+    }
+
+    /// It can be null.
+    #[must_use]
+    pub const fn nullable(self) -> Self {
+        Self {
+            nullable: true,
+            ..self
+        }
+    }
+}
+
+/// A key of the default sort.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SortKey {
+    /// Public name of the field.
+    pub field: &'static str,
+    /// Largest first.
+    pub descending: bool,
+}
+
+/// Smallest first.
+pub const fn asc(field: &'static str) -> SortKey {
+    SortKey {
+        field,
+        descending: false,
+    }
+}
+
+/// Largest first.
+pub const fn desc(field: &'static str) -> SortKey {
+    SortKey {
+        field,
+        descending: true,
+    }
+}
+
+/// A relation that can be embedded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Include {
+    /// Public name, as in `include=lines`.
+    pub name: &'static str,
+    /// The largest page with it.
+    pub max_page_size: u32,
+}
+
+impl Include {
+    /// A relation that fits in a page of any size.
+    pub const fn new(name: &'static str) -> Self {
+        Self {
+            name,
+            max_page_size: MAX_PAGE_SIZE,
+        }
+    }
+
+    /// A relation that needs smaller pages.
+    #[must_use]
+    pub const fn up_to(self, max_page_size: u32) -> Self {
+        Self {
+            max_page_size,
+            ..self
+        }
+    }
+}
+
+/// Rows in a page whose size is not asked for.
+pub const DEFAULT_PAGE_SIZE: u32 = 30;
+
+/// Rows in the largest page.
+pub const MAX_PAGE_SIZE: u32 = 1000;
+
+/// Values in the longest `in` or `nin`.
+pub const MAX_VALUES: usize = 500;
+
+/// Everything a list can be asked.
+///
+/// ```
+/// use proto::lists::{Class, Field, Include, ListTable, asc};
+///
+/// pub const PRODUCTS: ListTable = ListTable::new(
+///     "products",
+///     &[
+///         Field::new("available", Class::Bool),
+///         Field::new("name", Class::ILike),
+///         Field::new("order", Class::Number).sortable(),
+///         Field::new("createdAt", Class::Time).sortable(),
+///     ],
+/// )
+/// .sorted_by(&[asc("order")])
+/// .including(&[Include::new("category")]);
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct ListTable {
+    /// The resource, as in its path.
+    pub resource: &'static str,
+    /// What can be filtered and sorted by.
+    pub fields: &'static [Field],
+    /// The order where none is asked for. The primary key is always the last key.
+    pub default_sort: &'static [SortKey],
+    /// What can be embedded.
+    pub includes: &'static [Include],
+    /// Whether it comes in pages; if not, it is always answered whole.
+    pub paged: bool,
+}
+
+impl ListTable {
+    /// A paged list, newest first: `-createdAt` must be among its fields unless
+    /// [`Self::sorted_by`] says otherwise.
+    pub const fn new(resource: &'static str, fields: &'static [Field]) -> Self {
+        const NEWEST_FIRST: &[SortKey] = &[desc("createdAt")];
+        Self {
+            resource,
+            fields,
+            default_sort: NEWEST_FIRST,
+            includes: &[],
+            paged: true,
+        }
+    }
+
+    /// Another order where none is asked for.
+    #[must_use]
+    pub const fn sorted_by(self, default_sort: &'static [SortKey]) -> Self {
+        Self {
+            default_sort,
+            ..self
+        }
+    }
+
+    /// What can be embedded.
+    #[must_use]
+    pub const fn including(self, includes: &'static [Include]) -> Self {
+        Self { includes, ..self }
+    }
+
+    /// It is always answered whole.
+    #[must_use]
+    pub const fn whole(self) -> Self {
+        Self {
+            paged: false,
+            ..self
+        }
+    }
+
+    /// The field of this name.
+    pub fn field(&self, name: &str) -> Option<&'static Field> {
+        self.fields.iter().find(|field| field.name == name)
+    }
+}

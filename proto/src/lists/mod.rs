@@ -1,6 +1,8 @@
 //! What the list RPCs can filter, sort and include: one [`ListTable`] a resource. The service
 //! compiles its SQL from it, the gateway its OpenAPI, and both refuse whatever is not in it.
 
+pub mod identity;
+
 /// How a field's values look and compare, which decides the operators it takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {

@@ -1,0 +1,44 @@
+//! The lists of identity-svc.
+
+use super::{Class, Field, ListTable, asc};
+
+/// `GET /users`.
+pub const USERS: ListTable = ListTable::new(
+    "users",
+    &[
+        Field::new("approved", Class::Bool),
+        Field::new("blocked", Class::Bool),
+        Field::new("createdAt", Class::Time).sortable(),
+        Field::new("email", Class::CaselessCode),
+        Field::new("id", Class::Id),
+        Field::new("name", Class::Like).nullable(),
+        Field::new("phone", Class::Code).nullable(),
+        Field::new("primaryWalletId", Class::Id),
+        Field::new("referralCode", Class::Code),
+        Field::new("referralUserId", Class::Id).nullable(),
+        Field::new("role", Class::Enum(&["admin", "user"])),
+        Field::new("updatedAt", Class::Time).sortable(),
+        Field::new("verified", Class::Bool),
+    ],
+);
+
+/// `GET /tasks`.
+pub const TASKS: ListTable = ListTable::new(
+    "tasks",
+    &[
+        Field::new("amount", Class::Money).sort_only(),
+        Field::new("createdAt", Class::Time).sortable(),
+        Field::new("enabled", Class::Bool).sortable(),
+        Field::new("featured", Class::Bool).sortable(),
+        Field::new("id", Class::Id),
+        Field::new("name", Class::Code).sortable(),
+        Field::new("order", Class::Number).sortable(),
+        Field::new(
+            "type",
+            Class::Enum(&["automatic", "manual", "survey", "system"]),
+        )
+        .sortable(),
+        Field::new("updatedAt", Class::Time),
+    ],
+)
+.sorted_by(&[asc("order")]);

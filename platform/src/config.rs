@@ -121,21 +121,30 @@ pub trait Settings: Args + Send + 'static {
     /// The shared part.
     fn common(&self) -> &Common;
 
-    /// Every address the process will listen on.
-    fn listens(&self) -> Vec<SocketAddr>;
+    /// Where the process serves.
+    fn listen(&self) -> SocketAddr;
+
+    /// Where it serves `/livez`, `/readyz` and `/metrics`, if anywhere.
+    fn metrics_listen(&self) -> Option<SocketAddr> {
+        None
+    }
 }
 
 /// Refuses `AUTH=open` beyond loopback: it makes every caller an admin.
-pub fn check(settings: &impl Settings) -> anyhow::Result<()> {
-    if settings.common().auth == Auth::Open
-        && let Some(public) = settings
-            .listens()
-            .iter()
-            .find(|addr| !addr.ip().is_loopback())
-    {
-        anyhow::bail!("AUTH=open makes every caller an admin: refusing to listen on {public}");
+pub(crate) fn check(settings: &impl Settings) -> anyhow::Result<()> {
+    if settings.common().auth == Auth::Required {
+        return Ok(());
     }
-    Ok(())
+    let mut listens = settings
+        .metrics_listen()
+        .into_iter()
+        .chain([settings.listen()]);
+    match listens.find(|address| !address.ip().is_loopback()) {
+        Some(public) => {
+            anyhow::bail!("AUTH=open makes every caller an admin: refusing to listen on {public}")
+        }
+        None => Ok(()),
+    }
 }
 
 #[cfg(test)]
@@ -150,6 +159,8 @@ mod tests {
         common: Common,
         #[arg(long, default_value = "127.0.0.1:0")]
         listen: SocketAddr,
+        #[arg(long)]
+        metrics_listen: Option<SocketAddr>,
     }
 
     impl Settings for Config {
@@ -157,8 +168,12 @@ mod tests {
             &self.common
         }
 
-        fn listens(&self) -> Vec<SocketAddr> {
-            vec![self.listen]
+        fn listen(&self) -> SocketAddr {
+            self.listen
+        }
+
+        fn metrics_listen(&self) -> Option<SocketAddr> {
+            self.metrics_listen
         }
     }
 
@@ -174,6 +189,15 @@ mod tests {
         assert!(check(&config(&["--listen", "0.0.0.0:0"])).is_ok());
         let refused = check(&config(&["--auth", "open", "--listen", "0.0.0.0:80"]));
         assert!(refused.unwrap_err().to_string().contains("0.0.0.0:80"));
+        assert!(
+            check(&config(&[
+                "--auth",
+                "open",
+                "--metrics-listen",
+                "0.0.0.0:9"
+            ]))
+            .is_err()
+        );
     }
 
     #[test]

@@ -1,11 +1,15 @@
 //! The shared kernel of Guerdon's processes: everything technical that two of them need,
 //! and no business word.
 
+pub mod auth;
 pub mod clock;
 pub mod config;
 pub mod error;
+pub mod grpc;
 pub mod ids;
+pub mod lifecycle;
 pub mod money;
 pub mod patch;
 pub mod rank;
+pub mod service;
 pub mod telemetry;

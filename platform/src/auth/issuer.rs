@@ -1,0 +1,116 @@
+//! Signs tokens, and publishes the key that checks them. Only identity-svc and tests hold an issuer.
+
+use std::time::Duration;
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD as BASE64};
+use chrono::{DateTime, Utc};
+use ed25519_dalek::{SigningKey, pkcs8::EncodePrivateKey as _};
+use jsonwebtoken::{Algorithm, EncodingKey, Header};
+use secrecy::{ExposeSecret as _, SecretString};
+use serde_json::json;
+use sha2::{Digest as _, Sha256};
+
+use super::{Caller, Claims, GUERDON};
+
+/// Signs tokens with one Ed25519 key.
+pub struct TokenIssuer {
+    key: EncodingKey,
+    key_id: String,
+    public: String,
+}
+
+/// A token to be made.
+#[derive(Debug, Clone, Copy)]
+pub struct Grant<'a> {
+    /// Whom it stands for.
+    pub caller: &'a Caller,
+    /// When it is made, by the caller's clock.
+    pub now: DateTime<Utc>,
+    /// How long it is good for.
+    pub lifetime: Duration,
+    /// Its id (`jti`), unique.
+    pub id: &'a str,
+}
+
+impl TokenIssuer {
+    /// An issuer with the key that this seed makes. Tests use any constant; nothing but a published
+    /// key set makes a verifier trust it.
+    pub fn new(seed: &[u8; 32]) -> Self {
+        let key = SigningKey::from_bytes(seed);
+        let der = key
+            .to_pkcs8_der()
+            .expect("an Ed25519 key always has a PKCS#8 form");
+        let public = key.verifying_key().to_bytes();
+        Self {
+            key: EncodingKey::from_ed_der(der.as_bytes()),
+            key_id: BASE64.encode(&Sha256::digest(public)[..12]),
+            public: BASE64.encode(public),
+        }
+    }
+
+    /// Reads the seed from configuration: base64url of 32 bytes, padded or not.
+    pub fn from_base64(seed: &SecretString) -> anyhow::Result<Self> {
+        let text = seed.expose_secret().trim().trim_end_matches('=');
+        let bytes = BASE64
+            .decode(text)
+            .ok()
+            .and_then(|bytes| <[u8; 32]>::try_from(bytes).ok());
+        match bytes {
+            Some(seed) => Ok(Self::new(&seed)),
+            None => anyhow::bail!("the signing key is not base64url of 32 bytes"),
+        }
+    }
+
+    /// A signed token.
+    pub fn issue(&self, grant: Grant<'_>) -> String {
+        let issued = u64::try_from(grant.now.timestamp()).unwrap_or_default();
+        let claims = Claims {
+            iss: GUERDON.to_owned(),
+            aud: GUERDON.to_owned(),
+            sub: grant.caller.subject.clone(),
+            kind: grant.caller.kind,
+            roles: grant
+                .caller
+                .roles
+                .iter()
+                .map(|role| role.as_str().to_owned())
+                .collect(),
+            exp: issued + grant.lifetime.as_secs(),
+            iat: issued,
+            jti: grant.id.to_owned(),
+        };
+        let mut header = Header::new(Algorithm::EdDSA);
+        header.kid = Some(self.key_id.clone());
+        jsonwebtoken::encode(&header, &claims, &self.key)
+            .expect("plain claims and a well-formed key can always be signed")
+    }
+
+    /// The public key as a JSON Web Key Set (RFC 7517, RFC 8037).
+    pub fn jwks_json(&self) -> String {
+        let key = json!({
+            "kty": "OKP", "crv": "Ed25519", "use": "sig", "alg": "EdDSA",
+            "kid": self.key_id, "x": self.public,
+        });
+        json!({ "keys": [key] }).to_string()
+    }
+}
+
+impl std::fmt::Debug for TokenIssuer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TokenIssuer")
+            .field("key_id", &self.key_id)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+impl TokenIssuer {
+    /// A token with any issuer and audience, and a role that nobody knows.
+    pub(super) fn issue_for(&self, iss: &str, aud: &str, exp: u64) -> String {
+        let claims = json!({"iss": iss, "aud": aud, "sub": "u1", "kind": "user",
+            "roles": ["emperor"], "exp": exp, "iat": exp, "jti": "t"});
+        let mut header = Header::new(Algorithm::EdDSA);
+        header.kid = Some(self.key_id.clone());
+        jsonwebtoken::encode(&header, &claims, &self.key).expect("well-formed")
+    }
+}

@@ -1,0 +1,271 @@
+//! Checks tokens: signature, algorithm, issuer, audience, expiry. Checked ones are remembered by
+//! their hash until they expire.
+
+use std::{sync::Arc, time::Duration};
+
+use jsonwebtoken::{Algorithm, Validation, get_current_timestamp};
+use moka::future::Cache;
+use sha2::{Digest as _, Sha256};
+
+use super::{Caller, Claims, GUERDON, Role, keys::KeySource};
+use crate::{
+    error::{Code, Failure},
+    grpc::client::Client,
+};
+
+/// Clocks of two machines may differ by this much.
+const LEEWAY: u64 = 5;
+
+/// How many checked tokens are remembered, and for how long at most.
+const CACHED: u64 = 10_000;
+const CACHED_FOR: Duration = Duration::from_mins(10);
+
+/// Checks tokens. Cloning is cheap and shares the cache.
+#[derive(Clone)]
+pub struct TokenVerifier {
+    keys: Arc<KeySource>,
+    checked: Cache<[u8; 32], Checked>,
+}
+
+#[derive(Clone)]
+struct Checked {
+    caller: Arc<Caller>,
+    expires: u64,
+}
+
+impl TokenVerifier {
+    /// Trusts the keys of a JWKS document only: identity-svc itself, and tests.
+    pub fn fixed(jwks_json: &str) -> anyhow::Result<Self> {
+        KeySource::fixed(jwks_json).map(Self::new)
+    }
+
+    /// Trusts what identity-svc publishes; fetches on the first token and on an unknown key.
+    pub fn remote(identity: Client) -> Self {
+        Self::new(KeySource::remote(identity))
+    }
+
+    fn new(keys: KeySource) -> Self {
+        let checked = Cache::builder()
+            .max_capacity(CACHED)
+            .time_to_live(CACHED_FOR)
+            .build();
+        Self {
+            keys: Arc::new(keys),
+            checked,
+        }
+    }
+
+    /// The caller a token stands for. Refuses with `unauthenticated`; fails with `unavailable` when
+    /// the keys can't be had.
+    pub async fn verify(&self, token: &str) -> Result<Arc<Caller>, Failure> {
+        let hash: [u8; 32] = Sha256::digest(token.as_bytes()).into();
+        if let Some(known) = self.checked.get(&hash).await
+            && get_current_timestamp() <= known.expires + LEEWAY
+        {
+            return Ok(known.caller);
+        }
+        let checked = self.check(token).await?;
+        self.checked.insert(hash, checked.clone()).await;
+        Ok(checked.caller)
+    }
+
+    async fn check(&self, token: &str) -> Result<Checked, Failure> {
+        let header = jsonwebtoken::decode_header(token).map_err(refuse)?;
+        let key_id = header.kid.filter(|_| header.alg == Algorithm::EdDSA);
+        let key_id = key_id.ok_or_else(|| invalid("it is not signed with a key of ours"))?;
+        let key = self.keys.find(&key_id).await?;
+        let claims = jsonwebtoken::decode::<Claims>(token, &key, &rules())
+            .map_err(refuse)?
+            .claims;
+        let roles = claims
+            .roles
+            .iter()
+            .filter_map(|name| Role::parse(name))
+            .collect();
+        let caller = Caller {
+            kind: claims.kind,
+            subject: claims.sub,
+            roles,
+        };
+        Ok(Checked {
+            caller: Arc::new(caller),
+            expires: claims.exp,
+        })
+    }
+}
+
+fn rules() -> Validation {
+    let mut rules = Validation::new(Algorithm::EdDSA);
+    rules.set_issuer(&[GUERDON]);
+    rules.set_audience(&[GUERDON]);
+    rules.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
+    rules.leeway = LEEWAY;
+    rules
+}
+
+fn invalid(why: &str) -> Failure {
+    Failure::new(
+        Code::Unauthenticated,
+        format!("the token is not valid: {why}"),
+    )
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "for map_err")]
+fn refuse(error: jsonwebtoken::errors::Error) -> Failure {
+    use jsonwebtoken::errors::ErrorKind;
+    invalid(match error.kind() {
+        ErrorKind::ExpiredSignature => "it has expired",
+        ErrorKind::InvalidSignature => "its signature is wrong",
+        ErrorKind::InvalidIssuer | ErrorKind::InvalidAudience => "it was made for others",
+        _ => "it is malformed",
+    })
+}
+
+impl std::fmt::Debug for TokenVerifier {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TokenVerifier").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD as BASE64};
+    use chrono::{DateTime, Utc};
+    use jsonwebtoken::{EncodingKey, Header};
+    use serde_json::json;
+
+    use super::*;
+    use crate::auth::{Grant, Kind, TokenIssuer};
+
+    fn caller() -> Caller {
+        Caller {
+            kind: Kind::User,
+            subject: "u1".to_owned(),
+            roles: vec![Role::User],
+        }
+    }
+
+    fn now() -> DateTime<Utc> {
+        DateTime::from_timestamp(i64::try_from(get_current_timestamp()).unwrap(), 0).unwrap()
+    }
+
+    fn token(issuer: &TokenIssuer, now: DateTime<Utc>) -> String {
+        let caller = caller();
+        issuer.issue(Grant {
+            caller: &caller,
+            now,
+            lifetime: Duration::from_mins(10),
+            id: "t1",
+        })
+    }
+
+    fn pair() -> (TokenIssuer, TokenVerifier) {
+        let issuer = TokenIssuer::new(&[1; 32]);
+        let verifier = TokenVerifier::fixed(&issuer.jwks_json()).unwrap();
+        (issuer, verifier)
+    }
+
+    async fn refusal(verifier: &TokenVerifier, token: &str) -> String {
+        let failure = verifier.verify(token).await.unwrap_err();
+        assert_eq!(failure.code, Code::Unauthenticated, "{failure}");
+        failure.detail
+    }
+
+    /// A token whose header and claims are as given, under the signature of another token.
+    fn forged(token: &str, header: &serde_json::Value, claims: &serde_json::Value) -> String {
+        let signature = token.rsplit('.').next().unwrap();
+        let part = |value: &serde_json::Value| BASE64.encode(value.to_string());
+        format!("{}.{}.{signature}", part(header), part(claims))
+    }
+
+    #[tokio::test]
+    async fn a_good_token_names_its_caller() {
+        let (issuer, verifier) = pair();
+        let token = token(&issuer, now());
+        for _ in 0..2 {
+            assert_eq!(*verifier.verify(&token).await.unwrap(), caller());
+        }
+    }
+
+    #[tokio::test]
+    async fn expired_tokens_are_refused() {
+        let (issuer, verifier) = pair();
+        let old = token(&issuer, now() - Duration::from_secs(606));
+        assert!(refusal(&verifier, &old).await.contains("expired"));
+    }
+
+    #[tokio::test]
+    async fn tokens_of_another_key_are_refused() {
+        let (issuer, verifier) = pair();
+        let other = TokenIssuer::new(&[2; 32]);
+        assert!(
+            refusal(&verifier, &token(&other, now()))
+                .await
+                .contains("key")
+        );
+
+        // The right key id under the wrong key.
+        let ours = token(&issuer, now());
+        let theirs = token(&other, now());
+        let header = ours.split('.').next().unwrap();
+        let rest = theirs.split_once('.').unwrap().1;
+        assert!(
+            refusal(&verifier, &format!("{header}.{rest}"))
+                .await
+                .contains("signature")
+        );
+    }
+
+    #[tokio::test]
+    async fn the_algorithm_is_pinned() {
+        let (issuer, verifier) = pair();
+        let good = token(&issuer, now());
+        let key_id = jsonwebtoken::decode_header(&good).unwrap().kid;
+        let exp = get_current_timestamp() + 600;
+        let claims = json!({"iss": "guerdon", "aud": "guerdon", "sub": "root", "kind": "service",
+            "roles": ["admin"], "exp": exp, "iat": exp, "jti": "x"});
+        let none = forged(&good, &json!({"alg": "none", "kid": key_id}), &claims);
+        refusal(&verifier, &none).await;
+        refusal(&verifier, &format!("{}.", none.rsplit_once('.').unwrap().0)).await;
+
+        // HMAC with the public key as its secret.
+        let mut header = Header::new(Algorithm::HS256);
+        header.kid = key_id;
+        let secret = EncodingKey::from_secret(issuer.jwks_json().as_bytes());
+        let hmac = jsonwebtoken::encode(&header, &claims, &secret).unwrap();
+        refusal(&verifier, &hmac).await;
+
+        let same_alg = forged(&good, &json!({"alg": "EdDSA", "kid": header.kid}), &claims);
+        assert!(refusal(&verifier, &same_alg).await.contains("signature"));
+    }
+
+    #[tokio::test]
+    async fn tokens_for_others_and_nonsense_are_refused() {
+        let (issuer, verifier) = pair();
+        for (iss, aud) in [("guerdon", "bank"), ("bank", "guerdon")] {
+            let token = issuer.issue_for(iss, aud, get_current_timestamp() + 600);
+            assert!(refusal(&verifier, &token).await.contains("others"));
+        }
+        for nonsense in ["", ".", "..", "gk_abc", "a.b.c", "é.é.é"] {
+            refusal(&verifier, nonsense).await;
+        }
+    }
+
+    #[tokio::test]
+    async fn unknown_roles_give_nothing() {
+        let (issuer, verifier) = pair();
+        let token = issuer.issue_for("guerdon", "guerdon", get_current_timestamp() + 600);
+        let caller = verifier.verify(&token).await.unwrap();
+        assert!(caller.roles.is_empty() && !caller.is_admin());
+    }
+
+    #[test]
+    fn a_seed_is_32_bytes() {
+        for bad in ["", "abc", "!!", &"A".repeat(44)] {
+            assert!(TokenIssuer::from_base64(&bad.into()).is_err(), "{bad}");
+        }
+        let seed = BASE64.encode([1; 32]);
+        let issuer = TokenIssuer::from_base64(&format!("{seed}=\n").into()).unwrap();
+        assert_eq!(issuer.jwks_json(), TokenIssuer::new(&[1; 32]).jwks_json());
+    }
+}

@@ -1,0 +1,227 @@
+//! What happens around every RPC: trace, token check, deadline, panics, metrics, one log line.
+
+use std::{
+    convert::Infallible,
+    error::Error,
+    future::Future,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+    time::Instant,
+};
+
+use http::{HeaderMap, Request, Response, header::AUTHORIZATION};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tonic::{Status, body::Body};
+use tower::{Layer, Service};
+use tracing::{Instrument as _, Span, debug, error, field::Empty, info_span, warn};
+
+use super::cut::Cut;
+use crate::{
+    auth::{Caller, TokenVerifier},
+    error::{Code, Failure},
+    grpc::{
+        client::{code_label, is_fault, observe},
+        code_of, deadline,
+        method::{self, Method},
+    },
+    telemetry,
+};
+
+/// Methods that hand out what tokens are made of and checked with, and so can't ask for one.
+const OPEN: [(&str, &str); 2] = [
+    ("guerdon.identity.v1.AuthService", "GetJwks"),
+    ("guerdon.identity.v1.AuthService", "IssueServiceToken"),
+];
+
+/// The layer around the routes of a server.
+#[derive(Clone)]
+pub(super) struct Boundary(Arc<Shared>);
+
+struct Shared {
+    verifier: TokenVerifier,
+    tasks: TaskTracker,
+    stop: CancellationToken,
+}
+
+impl Boundary {
+    pub(super) fn new(
+        verifier: TokenVerifier,
+        tasks: TaskTracker,
+        stop: CancellationToken,
+    ) -> Self {
+        Self(Arc::new(Shared {
+            verifier,
+            tasks,
+            stop,
+        }))
+    }
+}
+
+impl<S> Layer<S> for Boundary {
+    type Service = Guarded<S>;
+
+    fn layer(&self, inner: S) -> Guarded<S> {
+        Guarded {
+            inner,
+            shared: Arc::clone(&self.0),
+        }
+    }
+}
+
+/// Routes behind the boundary.
+#[derive(Clone)]
+pub(super) struct Guarded<S> {
+    inner: S,
+    shared: Arc<Shared>,
+}
+
+impl<S> Service<Request<Body>> for Guarded<S>
+where
+    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible>,
+    S: Clone + Send + 'static,
+    S::Future: Send + 'static,
+{
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        self.inner.poll_ready(cx)
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        let next = self.inner.clone();
+        let ready = std::mem::replace(&mut self.inner, next);
+        let shared = Arc::clone(&self.shared);
+        Box::pin(async move { Ok(shared.answer(ready, request).await) })
+    }
+}
+
+impl Shared {
+    async fn answer<S>(&self, mut inner: S, request: Request<Body>) -> Response<Body>
+    where
+        S: Service<Request<Body>, Response = Response<Body>, Error = Infallible>,
+        S::Future: Send + 'static,
+    {
+        let Some(method) = method::find(request.uri().path()) else {
+            // Health, reflection, and paths that do not exist.
+            let Ok(response) = inner.call(request).await;
+            return self.until_stopped(response);
+        };
+        let started = Instant::now();
+        let span = span(method, request.headers());
+        let response = self
+            .guarded(inner, method, request)
+            .instrument(span.clone())
+            .await;
+        let code = code_of(&response);
+        observe(&span, code);
+        span.in_scope(|| log(method, code, response.extensions().get()));
+        let elapsed = started.elapsed().as_secs_f64();
+        metrics::histogram!("grpc_server_duration_seconds", "method" => &*method.label,
+            "code" => code_label(code))
+        .record(elapsed);
+        if method.streams {
+            self.until_stopped(response)
+        } else {
+            response
+        }
+    }
+
+    /// Checks the token, then runs the handler in a task of its own: a client that goes away, or
+    /// a deadline that passes, ends the waiting and not the work.
+    async fn guarded<S>(
+        &self,
+        mut inner: S,
+        method: &Method,
+        mut request: Request<Body>,
+    ) -> Response<Body>
+    where
+        S: Service<Request<Body>, Response = Response<Body>, Error = Infallible>,
+        S::Future: Send + 'static,
+    {
+        match self.authenticate(method, request.headers()).await {
+            Ok(Some(caller)) => _ = request.extensions_mut().insert(Caller::clone(&caller)),
+            Ok(None) => {}
+            Err(failure) => return refuse(failure),
+        }
+        let deadline = deadline::received(request.headers());
+        let work = deadline::within(deadline, inner.call(request));
+        let task = self.tasks.spawn(work.in_current_span());
+        let late = async {
+            match deadline {
+                Some(at) => tokio::time::sleep_until(at).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            done = task => match done {
+                Ok(Ok(response)) => response,
+                Err(panic) => refuse(Failure::internal(panic)),
+            },
+            () = late => refuse(Failure::new(Code::Timeout, "the caller's deadline has passed")),
+        }
+    }
+
+    async fn authenticate(
+        &self,
+        method: &Method,
+        headers: &HeaderMap,
+    ) -> Result<Option<Arc<Caller>>, Failure> {
+        if OPEN.contains(&(&*method.service, &*method.name)) {
+            return Ok(None);
+        }
+        let value = headers
+            .get(AUTHORIZATION)
+            .and_then(|value| value.to_str().ok());
+        let token = value.and_then(|value| value.strip_prefix("Bearer "));
+        let token =
+            token.ok_or_else(|| Failure::new(Code::Unauthenticated, "a token is needed"))?;
+        self.verifier.verify(token).await.map(Some)
+    }
+
+    fn until_stopped(&self, response: Response<Body>) -> Response<Body> {
+        response.map(|body| Body::new(Cut::new(body, self.stop.clone())))
+    }
+}
+
+fn refuse(failure: Failure) -> Response<Body> {
+    Status::from(failure).into_http()
+}
+
+fn span(method: &Method, headers: &HeaderMap) -> Span {
+    let span = info_span!(
+        "grpc.server",
+        otel.name = method.label,
+        otel.kind = "server",
+        rpc.system = "grpc",
+        rpc.service = method.service,
+        rpc.method = method.name,
+        rpc.grpc.status_code = Empty,
+        otel.status_code = Empty,
+    );
+    let parent = headers
+        .get("traceparent")
+        .and_then(|value| value.to_str().ok());
+    if let Some(parent) = parent {
+        telemetry::set_parent(&span, parent);
+    }
+    span
+}
+
+/// The one log line of a request: faults with their causes, refusals by their code only (their
+/// text may quote the input).
+fn log(method: &Method, code: tonic::Code, status: Option<&Status>) {
+    let (method, label) = (&*method.label, code_label(code));
+    let cause: Option<&(dyn Error + 'static)> = status.and_then(Error::source);
+    match code {
+        tonic::Code::Ok => debug!(method, "answered"),
+        tonic::Code::Unavailable | tonic::Code::DeadlineExceeded => {
+            warn!(method, code = label, error = cause, "not answered");
+        }
+        _ if is_fault(code) => error!(method, code = label, error = cause, "failed"),
+        _ => debug!(method, code = label, "refused"),
+    }
+}

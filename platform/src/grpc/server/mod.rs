@@ -1,0 +1,152 @@
+//! Serves generated gRPC services behind one boundary, with health and reflection.
+//!
+//! ```ignore
+//! let server = Server::bind(config.listen, auth.verifier.clone(), runtime.readiness.clone()).await?
+//!     .add_service(OrderServiceServer::new(orders).max_decoding_message_size(MAX_MESSAGE))
+//!     .add_service(FulfilmentServiceServer::new(fulfilment));
+//! let address = server.local_addr();      // with the real port when 0 was asked for
+//! server.serve(stop).await?;              // returns when drained
+//! ```
+
+mod boundary;
+mod cut;
+
+use std::{convert::Infallible, net::SocketAddr, time::Duration};
+
+use anyhow::Context as _;
+use http::Request;
+use tokio::net::TcpListener;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tonic::{
+    body::Body, server::NamedService, service::RoutesBuilder, transport::server::TcpIncoming,
+};
+use tonic_health::{ServingStatus, server::HealthReporter};
+
+use self::boundary::Boundary;
+use crate::{auth::TokenVerifier, lifecycle::Readiness};
+
+const KEEP_ALIVE: Duration = Duration::from_secs(20);
+const STREAMS_PER_CONNECTION: u32 = 4096;
+
+/// A bound gRPC server.
+pub struct Server {
+    listener: TcpListener,
+    address: SocketAddr,
+    routes: RoutesBuilder,
+    names: Vec<&'static str>,
+    verifier: TokenVerifier,
+    readiness: Readiness,
+}
+
+impl Server {
+    /// Takes the address; nothing is answered before [`Server::serve`].
+    pub async fn bind(
+        address: SocketAddr,
+        verifier: TokenVerifier,
+        readiness: Readiness,
+    ) -> anyhow::Result<Self> {
+        let listener = TcpListener::bind(address)
+            .await
+            .with_context(|| format!("cannot listen on {address}"))?;
+        let address = listener.local_addr()?;
+        let (routes, names) = (RoutesBuilder::default(), vec![""]);
+        Ok(Self {
+            listener,
+            address,
+            routes,
+            names,
+            verifier,
+            readiness,
+        })
+    }
+
+    /// Where it listens.
+    pub fn local_addr(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Adds a generated service.
+    #[must_use]
+    pub fn add_service<S>(mut self, service: S) -> Self
+    where
+        S: tower::Service<Request<Body>, Error = Infallible>
+            + NamedService
+            + Clone
+            + Send
+            + Sync
+            + 'static,
+        S::Response: axum::response::IntoResponse,
+        S::Future: Send + 'static,
+    {
+        self.names.push(S::NAME);
+        self.routes.add_service(service);
+        self
+    }
+
+    /// Answers until `stop`, then drains: no new connections, unary calls run to their end also
+    /// when their client is gone, streams are ended. Polls readiness meanwhile, and reports it as
+    /// the health of "" and of each service.
+    pub async fn serve(mut self, stop: CancellationToken) -> anyhow::Result<()> {
+        let (health, health_server) = tonic_health::server::health_reporter();
+        report(&health, &self.names, ServingStatus::NotServing).await;
+        let reflection = tonic_reflection::server::Builder::configure()
+            .register_encoded_file_descriptor_set(proto::DESCRIPTORS)
+            .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+            .build_v1()?;
+        self.routes
+            .add_service(health_server)
+            .add_service(reflection);
+
+        let tasks = TaskTracker::new();
+        let boundary = Boundary::new(self.verifier, tasks.clone(), stop.clone());
+        let incoming = TcpIncoming::from(self.listener).with_nodelay(Some(true));
+        let served = tonic::transport::Server::builder()
+            .http2_keepalive_interval(Some(KEEP_ALIVE))
+            .max_concurrent_streams(STREAMS_PER_CONNECTION)
+            .layer(boundary)
+            .add_routes(self.routes.routes())
+            .serve_with_incoming_shutdown(incoming, stop.clone().cancelled_owned());
+        let watched = self.readiness.clone().watch(stop.clone());
+        let reported = follow(self.readiness, health, self.names, stop);
+        let (served, (), ()) = tokio::join!(served, watched, reported);
+        tasks.close();
+        tasks.wait().await;
+        served.context("the gRPC server ended")
+    }
+}
+
+/// Keeps the reported health equal to readiness, until the process stops.
+async fn follow(
+    readiness: Readiness,
+    health: HealthReporter,
+    names: Vec<&'static str>,
+    stop: CancellationToken,
+) {
+    let mut ready = readiness.subscribe();
+    while !stop.is_cancelled() {
+        let status = if *ready.borrow_and_update() {
+            ServingStatus::Serving
+        } else {
+            ServingStatus::NotServing
+        };
+        report(&health, &names, status).await;
+        if stop.run_until_cancelled(ready.changed()).await.is_none() {
+            break;
+        }
+    }
+    report(&health, &names, ServingStatus::NotServing).await;
+}
+
+async fn report(health: &HealthReporter, names: &[&'static str], status: ServingStatus) {
+    for name in names {
+        health.set_service_status(name, status).await;
+    }
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Server")
+            .field("address", &self.address)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,33 @@
+//! From start to drained: readiness, background tasks, probes and signals.
+
+mod probes;
+mod readiness;
+mod supervisor;
+
+use anyhow::Context as _;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+pub use probes::Metrics;
+pub use readiness::{CheckReport, Readiness, Report};
+pub use supervisor::Supervisor;
+
+pub(crate) use probes::serve as serve_probes;
+
+/// A token that is cancelled by SIGTERM or SIGINT. A second signal changes nothing: the drain is
+/// bounded anyway.
+pub(crate) fn stop_on_signal() -> anyhow::Result<CancellationToken> {
+    let mut terminate = signal(SignalKind::terminate()).context("cannot listen for SIGTERM")?;
+    let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen for SIGINT")?;
+    let stop = CancellationToken::new();
+    let token = stop.clone();
+    tokio::spawn(async move {
+        let name = tokio::select! {
+            _ = terminate.recv() => "SIGTERM",
+            _ = interrupt.recv() => "SIGINT",
+        };
+        tracing::info!(signal = name, "stopping");
+        token.cancel();
+    });
+    Ok(stop)
+}

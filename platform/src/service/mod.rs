@@ -1,0 +1,195 @@
+//! How every process starts, and how it stops: the same `main` for all, and the same
+//! `build` / `run_until_stopped` in production and in tests.
+//!
+//! ```ignore
+//! // orders-svc/src/main.rs
+//! fn main() -> std::process::ExitCode {
+//!     platform::service::main::<orders_svc::OrdersService>()
+//! }
+//!
+//! // orders-svc/src/lib.rs
+//! pub static MIGRATOR: Migrator = sqlx::migrate!();
+//!
+//! impl Application for OrdersService {
+//!     const NAME: &'static str = "orders-svc";
+//!     const ABOUT: &'static str = "Orders, their lines and payments";
+//!     const SCHEMA: Option<Schema> = Some(Schema {
+//!         name: "orders",
+//!         migrator: &MIGRATOR,
+//!         url_env: "ORDERS_DATABASE_URL",
+//!         owner_url_env: "ORDERS_OWNER_DATABASE_URL",
+//!     });
+//!     type Config = Config;          // clap Args with a flattened Common, impl config::Settings
+//!
+//!     async fn build(config: Config, runtime: Runtime) -> anyhow::Result<Self> {
+//!         let auth = runtime.auth(Self::NAME, &config.common)?;
+//!         let wallet = grpc::client::connect("wallet", &config.common.peers.wallet_grpc_url,
+//!             Some(auth.token))?;
+//!         runtime.readiness.require("postgres", move || ping(pool.clone()));
+//!         let server = Server::bind(config.listen, auth.verifier, runtime.readiness).await?
+//!             .add_service(OrderServiceServer::new(..));
+//!         Ok(Self { server, .. })
+//!     }
+//!
+//!     async fn run_until_stopped(self, stop: CancellationToken) -> anyhow::Result<()> {
+//!         let tasks = Supervisor::new(stop.clone());
+//!         tasks.spawn("relay", move |stop| ..);
+//!         self.server.serve(stop).await?;
+//!         tasks.finish().await;
+//!         Ok(())
+//!     }
+//! }
+//! ```
+//!
+//! A test builds the same application with port 0 and its own clock, ids and tokens:
+//!
+//! ```ignore
+//! let runtime = Runtime { clock: Clock::fixed(now), ..Runtime::system() }.with_auth(auth);
+//! let service = OrdersService::build(config, runtime).await?;
+//! let address = service.local_addr();
+//! tokio::spawn(service.run_until_stopped(stop.clone()));
+//! ```
+
+mod command;
+mod runtime;
+
+use std::{future::Future, process::ExitCode, time::Duration};
+
+use sqlx::migrate::Migrator;
+use tokio_util::sync::CancellationToken;
+
+use self::command::Invocation;
+use crate::{
+    config::{self, Settings},
+    lifecycle::{self, Metrics},
+    telemetry,
+};
+
+pub use runtime::Runtime;
+
+/// How long a process may take to finish what it has begun.
+const DRAIN: Duration = Duration::from_secs(25);
+
+/// One of Guerdon's processes.
+pub trait Application: Sized + Send + 'static {
+    /// Its name in logs, traces and tokens: `orders-svc`.
+    const NAME: &'static str;
+    /// One line for `--help`.
+    const ABOUT: &'static str;
+    /// The schema it owns. With one come the commands `migrate`, `replay` and `dead-letters`.
+    const SCHEMA: Option<Schema> = None;
+    /// Its settings.
+    type Config: Settings;
+
+    /// Connects and binds; port 0 picks a free one. Nothing is served before it runs.
+    fn build(
+        config: Self::Config,
+        runtime: Runtime,
+    ) -> impl Future<Output = anyhow::Result<Self>> + Send;
+
+    /// Serves until `stop`, then drains.
+    fn run_until_stopped(
+        self,
+        stop: CancellationToken,
+    ) -> impl Future<Output = anyhow::Result<()>> + Send;
+}
+
+/// The database schema of a service.
+#[derive(Debug, Clone, Copy)]
+pub struct Schema {
+    /// Its name: `orders`.
+    pub name: &'static str,
+    /// Its migrations.
+    pub migrator: &'static Migrator,
+    /// The variable with the app role's url, which `replay` and `dead-letters` use.
+    pub url_env: &'static str,
+    /// The variable with the owner role's url, which `migrate` uses.
+    pub owner_url_env: &'static str,
+}
+
+/// Runs a process from its command line to its exit code. Whatever happens, buffered spans leave
+/// before it ends.
+pub fn main<A: Application>() -> ExitCode {
+    let invocation = command::parse::<A>();
+    match started(A::NAME, invocation.telemetry()) {
+        Ok((runtime, guard)) => {
+            let code = runtime.block_on(run::<A>(invocation));
+            drop(guard);
+            runtime.shutdown_timeout(Duration::from_secs(1));
+            code
+        }
+        Err(error) => {
+            eprintln!("{}: {error:#}", A::NAME);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn started(
+    name: &'static str,
+    settings: &config::Telemetry,
+) -> anyhow::Result<(tokio::runtime::Runtime, telemetry::Guard)> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?;
+    let guard = {
+        let _entered = runtime.enter();
+        telemetry::init(name, settings)?
+    };
+    Ok((runtime, guard))
+}
+
+async fn run<A: Application>(invocation: Invocation<A::Config>) -> ExitCode {
+    let result = match invocation {
+        Invocation::Serve(config) => serve::<A>(*config).await,
+        Invocation::Database(command) => command.run().await,
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            tracing::error!(error = format!("{error:#}"), "ended with an error");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn serve<A: Application>(config: A::Config) -> anyhow::Result<()> {
+    config::check(&config)?;
+    let stop = lifecycle::stop_on_signal()?;
+    let metrics = Metrics::install()?;
+    let runtime = Runtime {
+        metrics: metrics.clone(),
+        ..Runtime::system()
+    };
+    let readiness = runtime.readiness.clone();
+    let probes = config.metrics_listen();
+
+    let Some(built) = stop.run_until_cancelled(A::build(config, runtime)).await else {
+        return Ok(());
+    };
+    let application = built?;
+    tokio::spawn(metrics.clone().upkeep());
+    let probes = async {
+        match probes {
+            Some(address) => {
+                lifecycle::serve_probes(address, readiness, metrics, stop.clone()).await
+            }
+            None => Ok(()),
+        }
+    };
+    let running = application.run_until_stopped(stop.clone());
+    // The first to fail ends the process: nothing half alive stays behind.
+    let work = async { tokio::try_join!(running, probes) };
+    tokio::select! {
+        ended = work => ended.map(drop),
+        () = drain_time(&stop) => {
+            tracing::error!(limit = ?DRAIN, "not everything had ended in time");
+            Ok(())
+        }
+    }
+}
+
+async fn drain_time(stop: &CancellationToken) {
+    stop.cancelled().await;
+    tokio::time::sleep(DRAIN).await;
+}

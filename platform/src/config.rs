@@ -5,7 +5,7 @@
 
 use std::{convert::Infallible, net::SocketAddr};
 
-use clap::{Args, ValueEnum};
+use clap::{Args, Command, ValueEnum};
 use secrecy::SecretString;
 
 /// Flattened into the config of each process with `#[command(flatten)]`.
@@ -116,6 +116,18 @@ pub fn secret(value: &str) -> Result<SecretString, Infallible> {
     Ok(SecretString::from(value))
 }
 
+/// Reads settings as the command line would: how tests make a config.
+///
+/// ```
+/// # use platform::config::{Auth, Common, from_args};
+/// let common: Common = from_args(&["--service-secret", "hush"]).unwrap();
+/// assert_eq!(common.auth, Auth::Required);
+/// ```
+pub fn from_args<A: Args>(args: &[&str]) -> Result<A, clap::Error> {
+    let command = A::augment_args(Command::new("config").no_binary_name(true));
+    A::from_arg_matches(&command.try_get_matches_from(args)?)
+}
+
 /// What [`crate::service::main`] must know of a process's config.
 pub trait Settings: Args + Send + 'static {
     /// The shared part.
@@ -149,11 +161,9 @@ pub(crate) fn check(settings: &impl Settings) -> anyhow::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
-
     use super::*;
 
-    #[derive(Debug, Parser)]
+    #[derive(Debug, Args)]
     struct Config {
         #[command(flatten)]
         common: Common,
@@ -178,8 +188,7 @@ mod tests {
     }
 
     fn config(args: &[&str]) -> Config {
-        let base = ["svc", "--service-secret", "hush"];
-        Config::try_parse_from(base.iter().chain(args)).unwrap()
+        from_args(&[&["--service-secret", "hush"], args].concat()).unwrap()
     }
 
     #[test]

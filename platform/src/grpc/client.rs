@@ -18,6 +18,9 @@ use tonic::{
     body::Body,
     transport::{Channel, Endpoint},
 };
+use tonic_health::pb::{
+    HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
+};
 use tower::{Service, ServiceExt as _};
 use tracing::{Instrument as _, Span, field::Empty, info_span};
 
@@ -89,6 +92,15 @@ impl Service<Request<Body>> for Client {
 }
 
 impl Client {
+    /// Whether the dependency says it is ready: a check for [`crate::lifecycle::Readiness`].
+    pub async fn ready(&self) -> anyhow::Result<()> {
+        let request = HealthCheckRequest::default();
+        let answer = HealthClient::new(self.clone()).check(request).await?;
+        let is_serving = answer.get_ref().status() == ServingStatus::Serving;
+        anyhow::ensure!(is_serving, "{} is not ready", self.name);
+        Ok(())
+    }
+
     async fn traced(self, request: Request<Body>) -> Result<Response<Body>, Status> {
         let label = method::find(request.uri().path()).map_or("other", |method| &method.label);
         let span = info_span!(

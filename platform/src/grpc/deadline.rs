@@ -28,7 +28,7 @@ pub fn remaining() -> Option<Duration> {
 /// still reach it before it gives up.
 pub(super) fn received(headers: &HeaderMap) -> Option<Instant> {
     let limit = parse(headers)?;
-    let margin = (limit / 20).min(Duration::from_millis(50));
+    let margin = (limit / 10).min(Duration::from_millis(100));
     Instant::now().checked_add(limit.saturating_sub(margin))
 }
 

@@ -29,6 +29,8 @@ pub mod client;
 pub mod deadline;
 mod method;
 pub mod server;
+#[cfg(test)]
+mod tests;
 
 /// The most bytes a message may have. Generated servers and clients default to 4 MiB and take this
 /// by `.max_decoding_message_size(MAX_MESSAGE)`.

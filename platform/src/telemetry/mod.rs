@@ -98,7 +98,7 @@ where
 }
 
 /// Spans carry trace ids also when nothing is exported, so that logs and events can be joined.
-pub(crate) fn trace_layer<S>(
+fn trace_layer<S>(
     provider: &SdkTracerProvider,
     service: &'static str,
 ) -> impl Layer<S> + Send + Sync + use<S>
@@ -136,4 +136,12 @@ fn log_panics() {
             tracing::error!(place, "panicked: {message}");
         }));
     });
+}
+
+/// Traces what runs on this thread until the guard goes.
+#[cfg(test)]
+pub(crate) fn trace_for_test() -> tracing::subscriber::DefaultGuard {
+    let provider = SdkTracerProvider::builder().build();
+    let layer = trace_layer::<tracing_subscriber::Registry>(&provider, "test");
+    tracing::subscriber::set_default(tracing_subscriber::registry().with(layer))
 }

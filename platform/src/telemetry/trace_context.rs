@@ -61,18 +61,15 @@ impl Extractor for Single<'_> {
 
 #[cfg(test)]
 mod tests {
-    use opentelemetry_sdk::trace::SdkTracerProvider;
-    use tracing::{info_span, subscriber::with_default};
-    use tracing_subscriber::{Registry, layer::SubscriberExt as _};
+    use tracing::info_span;
 
     use super::*;
 
     const REMOTE: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
     fn traced<T>(run: impl FnOnce() -> T) -> T {
-        let provider = SdkTracerProvider::builder().build();
-        let layer = crate::telemetry::trace_layer::<Registry>(&provider, "test");
-        with_default(tracing_subscriber::registry().with(layer), run)
+        let _guard = crate::telemetry::trace_for_test();
+        run()
     }
 
     #[test]

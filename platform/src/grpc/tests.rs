@@ -1,0 +1,416 @@
+//! Server and client against each other, with identity's `AuthService` as the service behind them.
+
+use std::{sync::Arc, time::Duration};
+
+use futures::FutureExt as _;
+use proto::identity::v1::{
+    ExchangeApiKeyRequest, ExchangeApiKeyResponse, GetJwksRequest, GetJwksResponse,
+    IssueServiceTokenRequest, IssueServiceTokenResponse,
+    auth_service_client::AuthServiceClient,
+    auth_service_server::{AuthService, AuthServiceServer},
+};
+use tokio::{net::TcpListener, sync::Notify, task::JoinHandle, time::Instant};
+use tokio_util::sync::CancellationToken;
+use tonic::{Request, Response, Status};
+use tonic_health::pb::{HealthCheckRequest, health_client::HealthClient};
+
+use super::{client, deadline, server::Server};
+use crate::{
+    auth::{Auth, Caller, Grant, Kind, ServiceToken, TokenIssuer, TokenVerifier},
+    clock::Clock,
+    config::{self, Common},
+    error::{Code, Failure},
+    lifecycle::Readiness,
+    telemetry,
+};
+
+/// What the handler of the test service meets and waits for.
+#[derive(Clone, Default)]
+struct Probe {
+    entered: Arc<Notify>,
+    release: Arc<Notify>,
+    finished: Arc<Notify>,
+}
+
+struct Identity {
+    issuer: TokenIssuer,
+    probe: Probe,
+}
+
+impl Identity {
+    fn token(&self, service: &str) -> String {
+        token(&self.issuer, service)
+    }
+}
+
+fn token(issuer: &TokenIssuer, service: &str) -> String {
+    let (kind, subject) = (Kind::Service, service.to_owned());
+    issuer.issue(Grant {
+        caller: &Caller {
+            kind,
+            subject,
+            roles: vec![],
+        },
+        now: Clock::system().now(),
+        lifetime: Duration::from_mins(10),
+        id: "t",
+    })
+}
+
+#[tonic::async_trait]
+impl AuthService for Identity {
+    async fn get_jwks(
+        &self,
+        _: Request<GetJwksRequest>,
+    ) -> Result<Response<GetJwksResponse>, Status> {
+        Ok(Response::new(GetJwksResponse {
+            jwks_json: self.issuer.jwks_json(),
+        }))
+    }
+
+    async fn issue_service_token(
+        &self,
+        request: Request<IssueServiceTokenRequest>,
+    ) -> Result<Response<IssueServiceTokenResponse>, Status> {
+        let request = request.into_inner();
+        if request.secret != "hush" {
+            return Err(Failure::new(Code::Unauthenticated, "wrong secret").into());
+        }
+        let token = self.token(&request.service);
+        Ok(Response::new(IssueServiceTokenResponse {
+            token,
+            expires_at: None,
+        }))
+    }
+
+    /// Answers with what the handler sees, as told by the "key".
+    async fn exchange_api_key(
+        &self,
+        request: Request<ExchangeApiKeyRequest>,
+    ) -> Result<Response<ExchangeApiKeyResponse>, Status> {
+        let caller = Caller::of(&request).map_err(Status::from)?.subject.clone();
+        let token = match request.get_ref().key.as_str() {
+            "caller" => caller,
+            "trace" => telemetry::current_trace_id().unwrap_or_default(),
+            "time" => deadline::remaining()
+                .unwrap_or_default()
+                .as_millis()
+                .to_string(),
+            "wait" => {
+                self.probe.entered.notify_one();
+                self.probe.release.notified().await;
+                self.probe.finished.notify_one();
+                "waited".to_owned()
+            }
+            "panic" => panic!("a bug"),
+            _ => return Err(Failure::new(Code::InvalidState, "no").into()),
+        };
+        Ok(Response::new(ExchangeApiKeyResponse {
+            token,
+            expires_at: None,
+        }))
+    }
+}
+
+/// A running server, its handler's probe, and the url to reach it.
+struct Running {
+    url: String,
+    probe: Probe,
+    stop: CancellationToken,
+    ended: JoinHandle<anyhow::Result<()>>,
+}
+
+async fn serve(verifier: TokenVerifier, readiness: Readiness) -> Running {
+    let (probe, stop) = (Probe::default(), CancellationToken::new());
+    let identity = Identity {
+        issuer: issuer(),
+        probe: probe.clone(),
+    };
+    let server = Server::bind("127.0.0.1:0".parse().unwrap(), verifier, readiness)
+        .await
+        .unwrap();
+    let server = server.add_service(AuthServiceServer::new(identity));
+    let url = format!("http://{}", server.local_addr());
+    let ended = tokio::spawn(server.serve(stop.clone()));
+    Running {
+        url,
+        probe,
+        stop,
+        ended,
+    }
+}
+
+async fn start() -> Running {
+    let verifier = TokenVerifier::fixed(&issuer().jwks_json()).unwrap();
+    serve(verifier, Readiness::default()).await
+}
+
+impl Running {
+    fn anonymous(&self) -> AuthServiceClient<client::Client> {
+        AuthServiceClient::new(client::connect("identity", &self.url, None).unwrap())
+    }
+
+    fn client(&self) -> AuthServiceClient<client::Client> {
+        let fetch = || async { Ok(token(&issuer(), "orders-svc")) }.boxed();
+        let token = ServiceToken::new(fetch);
+        AuthServiceClient::new(client::connect("identity", &self.url, Some(token)).unwrap())
+    }
+}
+
+fn issuer() -> TokenIssuer {
+    TokenIssuer::new(&[1; 32])
+}
+
+fn key(key: &str) -> ExchangeApiKeyRequest {
+    ExchangeApiKeyRequest {
+        key: key.to_owned(),
+    }
+}
+
+async fn ask(client: &mut AuthServiceClient<client::Client>, what: &str) -> Result<String, Code> {
+    let answer = client.exchange_api_key(key(what)).await;
+    answer
+        .map(|answer| answer.into_inner().token)
+        .map_err(|s| Failure::from_status(&s).code)
+}
+
+#[tokio::test]
+async fn the_handler_knows_its_caller() {
+    let server = start().await;
+    assert_eq!(
+        ask(&mut server.client(), "caller").await.unwrap(),
+        "orders-svc"
+    );
+    assert_eq!(
+        ask(&mut server.client(), "anything").await,
+        Err(Code::InvalidState)
+    );
+
+    let mut other = Request::new(key("caller"));
+    let header = format!("Bearer {}", token(&issuer(), "gateway"));
+    other
+        .metadata_mut()
+        .insert("authorization", header.parse().unwrap());
+    let answer = server.client().exchange_api_key(other).await.unwrap();
+    assert_eq!(
+        answer.into_inner().token,
+        "gateway",
+        "the request's own token goes first"
+    );
+}
+
+#[tokio::test]
+async fn without_a_good_token_only_open_methods_answer() {
+    let server = start().await;
+    assert_eq!(
+        ask(&mut server.anonymous(), "caller").await,
+        Err(Code::Unauthenticated)
+    );
+    assert!(server.anonymous().get_jwks(GetJwksRequest {}).await.is_ok());
+
+    for bad in ["Bearer nonsense", "nonsense", "Basic YTpi", "bearer", ""] {
+        let mut request = Request::new(key("caller"));
+        request
+            .metadata_mut()
+            .insert("authorization", bad.parse().unwrap());
+        let status = server
+            .anonymous()
+            .exchange_api_key(request)
+            .await
+            .unwrap_err();
+        assert_eq!(status.code(), tonic::Code::Unauthenticated, "{bad}");
+    }
+}
+
+#[tokio::test]
+async fn our_own_refused_token_is_a_fault_and_is_replaced() {
+    let server = start().await;
+    let seeds = std::sync::Mutex::new(vec![1, 9]);
+    let source = ServiceToken::new(move || {
+        let seed = seeds.lock().unwrap().pop().unwrap();
+        async move { Ok(token(&TokenIssuer::new(&[seed; 32]), "orders-svc")) }.boxed()
+    });
+    let channel = client::connect("identity", &server.url, Some(source)).unwrap();
+    let mut client = AuthServiceClient::new(channel);
+    assert_eq!(ask(&mut client, "caller").await, Err(Code::Unavailable));
+    assert_eq!(ask(&mut client, "caller").await.unwrap(), "orders-svc");
+}
+
+#[tokio::test]
+async fn keys_and_tokens_come_from_identity() {
+    let identity = start().await;
+    let args = [
+        "--service-secret",
+        "hush",
+        "--identity-grpc-url",
+        &identity.url,
+    ];
+    let common: Common = config::from_args(&args).unwrap();
+    let auth = Auth::remote("wallet-svc", &common).unwrap();
+    let server = serve(auth.verifier, Readiness::default()).await;
+    let channel = client::connect("test", &server.url, Some(auth.token)).unwrap();
+    let mut client = AuthServiceClient::new(channel);
+    assert_eq!(ask(&mut client, "caller").await.unwrap(), "wallet-svc");
+
+    let stranger = token(&TokenIssuer::new(&[2; 32]), "wallet-svc");
+    let mut request = Request::new(key("caller"));
+    request.metadata_mut().insert(
+        "authorization",
+        format!("Bearer {stranger}").parse().unwrap(),
+    );
+    let status = server
+        .anonymous()
+        .exchange_api_key(request)
+        .await
+        .unwrap_err();
+    assert_eq!(status.code(), tonic::Code::Unauthenticated);
+}
+
+#[tokio::test]
+async fn a_client_that_goes_away_does_not_cancel_the_work() {
+    let server = start().await;
+    let mut client = server.client();
+    let call = tokio::spawn(async move { ask(&mut client, "wait").await });
+    server.probe.entered.notified().await;
+    call.abort();
+    assert!(call.await.unwrap_err().is_cancelled());
+    server.probe.release.notify_one();
+    server.probe.finished.notified().await;
+}
+
+#[tokio::test]
+async fn a_deadline_ends_the_waiting_and_not_the_work() {
+    let server = start().await;
+    let mut client = server.client();
+    ask(&mut client, "caller")
+        .await
+        .expect("connected, so that the time goes to the call alone");
+    let mut request = Request::new(key("wait"));
+    request.set_timeout(Duration::from_secs(1));
+    let status = client.exchange_api_key(request).await.unwrap_err();
+    assert_eq!(
+        Failure::from_status(&status).code,
+        Code::Timeout,
+        "the server's own answer"
+    );
+    server.probe.release.notify_one();
+    server.probe.finished.notified().await;
+}
+
+#[tokio::test]
+async fn deadlines_are_handed_on() {
+    let server = start().await;
+    let default: u128 = ask(&mut server.client(), "time")
+        .await
+        .unwrap()
+        .parse()
+        .unwrap();
+    assert!((2000..2900).contains(&default), "{default}");
+
+    let soon = Some(Instant::now() + Duration::from_secs(1));
+    let mut client = server.client();
+    let less = deadline::within(soon, ask(&mut client, "time"))
+        .await
+        .unwrap();
+    assert!(less.parse::<u128>().unwrap() < 1000);
+    let late = deadline::within(Some(Instant::now()), ask(&mut client, "time")).await;
+    assert_eq!(late, Err(Code::Timeout));
+}
+
+#[tokio::test]
+async fn a_panic_is_an_internal_error_and_no_more() {
+    let server = start().await;
+    let mut client = server.client();
+    assert_eq!(ask(&mut client, "panic").await, Err(Code::Internal));
+    assert_eq!(ask(&mut client, "caller").await.unwrap(), "orders-svc");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_dependency_that_hangs_is_unavailable_in_time() {
+    // Connections are accepted by the kernel, and then nobody ever speaks.
+    let hung = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", hung.local_addr().unwrap());
+    let mut client = AuthServiceClient::new(client::connect("identity", &url, None).unwrap());
+    let asked = Instant::now();
+    assert_eq!(ask(&mut client, "caller").await, Err(Code::Unavailable));
+    assert!(
+        asked.elapsed() <= Duration::from_secs(3),
+        "{:?}",
+        asked.elapsed()
+    );
+}
+
+#[tokio::test]
+async fn a_dependency_that_is_down_is_unavailable_until_it_is_back() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    drop(listener);
+    let fetch = || async { Ok(token(&issuer(), "orders-svc")) }.boxed();
+    let source = ServiceToken::new(fetch);
+    let channel = client::connect("identity", &format!("http://{address}"), Some(source)).unwrap();
+    let mut client = AuthServiceClient::new(channel);
+    assert_eq!(ask(&mut client, "caller").await, Err(Code::Unavailable));
+
+    let verifier = TokenVerifier::fixed(&issuer().jwks_json()).unwrap();
+    let server = Server::bind(address, verifier, Readiness::default())
+        .await
+        .unwrap();
+    let identity = Identity {
+        issuer: issuer(),
+        probe: Probe::default(),
+    };
+    let server = server.add_service(AuthServiceServer::new(identity));
+    tokio::spawn(server.serve(CancellationToken::new()));
+    assert_eq!(ask(&mut client, "caller").await.unwrap(), "orders-svc");
+}
+
+#[tokio::test]
+async fn one_trace_crosses_the_call() {
+    let server = start().await;
+    let _traced = telemetry::trace_for_test();
+    let span = tracing::info_span!("test");
+    let here = span.in_scope(telemetry::current_trace_id).unwrap();
+    let mut client = server.client();
+    let there = tracing::Instrument::instrument(ask(&mut client, "trace"), span)
+        .await
+        .unwrap();
+    assert_eq!(there, here);
+}
+
+#[tokio::test]
+async fn health_follows_readiness_and_stopping_drains() {
+    let readiness = Readiness::default();
+    let up = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let flag = Arc::clone(&up);
+    readiness.require("flag", move || {
+        let up = flag.load(std::sync::atomic::Ordering::SeqCst);
+        async move { up.then_some(()).ok_or_else(|| anyhow::anyhow!("down")) }
+    });
+    let verifier = TokenVerifier::fixed(&issuer().jwks_json()).unwrap();
+    let server = serve(verifier, readiness).await;
+    let health = client::connect("identity", &server.url, None).unwrap();
+    let service = "guerdon.identity.v1.AuthService".to_owned();
+    let watch = HealthClient::new(health.clone())
+        .watch(HealthCheckRequest { service })
+        .await;
+    let mut watch = watch.unwrap().into_inner();
+    assert_eq!(
+        watch.message().await.unwrap().unwrap().status,
+        2,
+        "not serving yet"
+    );
+    assert!(health.ready().await.is_err());
+    up.store(true, std::sync::atomic::Ordering::SeqCst);
+    assert_eq!(watch.message().await.unwrap().unwrap().status, 1, "serving");
+    assert!(health.ready().await.is_ok());
+
+    let mut client = server.client();
+    let in_flight = tokio::spawn(async move { ask(&mut client, "wait").await });
+    server.probe.entered.notified().await;
+    server.stop.cancel();
+    // The stream ends, the call in flight still gets its answer, then the server is gone.
+    while let Ok(Some(_)) = watch.message().await {}
+    server.probe.release.notify_one();
+    assert_eq!(in_flight.await.unwrap().unwrap(), "waited");
+    server.ended.await.unwrap().unwrap();
+}

@@ -8,6 +8,7 @@ pub mod error;
 pub mod grpc;
 pub mod ids;
 pub mod lifecycle;
+pub mod list;
 pub mod money;
 pub mod patch;
 pub mod rank;

@@ -1,0 +1,117 @@
+use proto::lists::{Include, asc};
+
+use super::*;
+use crate::{error::Code, list::query};
+
+const TABLE: ListTable = ListTable::new(
+    "orders",
+    &[
+        Field::new("id", Class::Id),
+        Field::new("amount", Class::Money).sortable(),
+        Field::new("status", Class::Enum(&["paid", "unpaid"])),
+        Field::new("name", Class::ILike),
+        Field::new("note", Class::Like),
+        Field::new("open", Class::Bool),
+        Field::new("hideDrafts", Class::Flag),
+        Field::new("createdAt", Class::Time).sortable(),
+        Field::new("secret", Class::Code).hidden(),
+    ],
+)
+.sorted_by(&[asc("secret")])
+.including(&[Include::new("lines").up_to(100)]);
+
+fn checked(raw: &str) -> Result<Checked, Failure> {
+    check(&TABLE, &query::parse(raw).unwrap())
+}
+
+fn tests(raw: &str) -> Vec<Test> {
+    let conditions = checked(raw).unwrap().conditions;
+    conditions
+        .into_iter()
+        .map(|condition| condition.test)
+        .collect()
+}
+
+fn refused(raw: &str) -> String {
+    let failure = checked(raw).expect_err(raw);
+    assert_eq!(failure.code, Code::InvalidQuery, "{raw}");
+    failure.detail
+}
+
+#[test]
+fn says_what_is_allowed() {
+    insta::assert_snapshot!(refused("filter[foo]=1"), @"filter[foo]: `foo` is not allowed; allowed: `id` `amount` `status` `name` `note` `open` `hideDrafts` `createdAt`");
+    insta::assert_snapshot!(refused("filter[secret]=1"), @"filter[secret]: `secret` is not allowed; allowed: `id` `amount` `status` `name` `note` `open` `hideDrafts` `createdAt`");
+    insta::assert_snapshot!(refused("filter[id]=gte:1"), @"filter[id]: `gte` is not allowed; allowed: `=` `in` `nin`");
+    insta::assert_snapshot!(refused("sort=name"), @"sort: `name` is not allowed; allowed: `amount` `createdAt`");
+    insta::assert_snapshot!(refused("sort="), @"sort: `` is not allowed; allowed: `amount` `createdAt`");
+    insta::assert_snapshot!(refused("include=user"), @"include: `user` is not allowed; allowed: `lines`");
+    insta::assert_snapshot!(refused("filter[status]=open"), @"filter[status]: must be one of `paid` `unpaid`");
+}
+
+#[test]
+fn refuses_bad_values() {
+    for raw in [
+        "filter[open]=1",
+        "filter[open]=",
+        "filter[open]=in:true",
+        "filter[amount]=",
+        "filter[amount]=gte:1e3",
+        "filter[amount]=in:1,2",
+        "filter[id]=",
+        "filter[id]=in:,",
+        "filter[id]=in:x",
+        "filter[createdAt]=gte:yesterday",
+        "filter[name]=in:a,b",
+        "filter[name]=gte:a",
+        "filter[hideDrafts]=maybe",
+    ] {
+        refused(raw);
+    }
+    let many = |n: usize| format!("filter[status]=in:{}", vec!["paid"; n].join(","));
+    assert!(checked(&many(500)).is_ok());
+    refused(&many(501));
+}
+
+#[test]
+fn a_plain_text_is_a_substring_unless_it_is_a_pattern() {
+    for (raw, pattern, caseless) in [
+        ("filter[name]=a_b", r"%a\_b%", true),
+        (r"filter[note]=a\b", r"%a\\b%", false),
+        (r"filter[note]=abc\", r"%abc\\%", false),
+        ("filter[name]=50%25", "50%", true),
+        ("filter[note]=a_%25", "a_%", false),
+        ("filter[name]=like:a_b", "a_b", false),
+        (r"filter[note]=ilike:50\%25", r"50\%", true),
+        (r"filter[note]=ilike:abc\\", r"abc\\", true),
+    ] {
+        let pattern = pattern.to_owned();
+        assert_eq!(tests(raw), [Test::Matches { pattern, caseless }], "{raw}");
+    }
+    assert_eq!(
+        tests("filter[name]="),
+        [Test::Equals(Value::Text(String::new()))]
+    );
+    refused(r"filter[name]=ilike:abc\");
+    refused(r"filter[name]=like:\\\");
+    refused(r"filter[name]=50%25\");
+}
+
+#[test]
+fn empty_lists_stay_empty() {
+    assert_eq!(tests("filter[id]=in:"), [Test::In(vec![])]);
+    assert_eq!(tests("filter[id]=nin:"), [Test::NotIn(vec![])]);
+    assert_eq!(tests("filter[hideDrafts]=true"), [Test::Switched(true)]);
+}
+
+#[test]
+fn pages_shrink_with_what_they_embed() {
+    assert_eq!(
+        checked("include=lines&page[size]=100").unwrap().include,
+        ["lines"]
+    );
+    refused("include=lines&page[size]=101");
+    let plain = checked("").unwrap();
+    assert_eq!((plain.page_size, plain.start), (30, Start::Number(1)));
+    assert_eq!(plain.sort, [(TABLE.field("secret").unwrap(), false)]);
+}

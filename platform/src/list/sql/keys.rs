@@ -1,0 +1,174 @@
+//! The keys a list is ordered by, and the condition that continues it after a row.
+
+use proto::lists::{Class, Field};
+use sqlx::{Postgres, QueryBuilder, Row, postgres::PgRow};
+
+use super::{List, condition::push_value, cursor};
+use crate::{
+    error::Failure,
+    list::{database, fields::Value},
+};
+
+type Sql = QueryBuilder<Postgres>;
+
+/// All keys of a sort, the primary key last.
+pub(super) struct Keys {
+    keys: Vec<SortKey>,
+    /// The sort in words, which a cursor must repeat: `-createdAt,name`.
+    name: String,
+}
+
+pub(super) struct SortKey {
+    expression: String,
+    pub(super) class: Class,
+    nullable: bool,
+    descending: bool,
+}
+
+impl Keys {
+    /// The primary key runs the way of the key before it, so that one index can serve both.
+    pub(super) fn new(list: &List, sort: &[(&'static Field, bool)]) -> Self {
+        let key = |(field, descending): &(&'static Field, bool)| SortKey {
+            expression: list.expression(field).into_owned(),
+            class: field.class,
+            nullable: field.nullable,
+            descending: *descending,
+        };
+        let mut keys: Vec<_> = sort.iter().map(key).collect();
+        let primary = list.key.expression();
+        if keys.iter().all(|key| key.expression != primary) {
+            keys.push(SortKey {
+                expression: primary.to_owned(),
+                class: list.key.class(),
+                nullable: false,
+                descending: keys.last().is_some_and(|key| key.descending),
+            });
+        }
+        let names = sort.iter().map(|(field, descending)| {
+            format!("{}{}", if *descending { "-" } else { "" }, field.name)
+        });
+        Self {
+            keys,
+            name: names.collect::<Vec<_>>().join(","),
+        }
+    }
+
+    /// The keys of a row as an array of text, from which a cursor is made.
+    pub(super) fn push_values(&self, sql: &mut Sql) {
+        sql.push("array[");
+        let mut separated = sql.separated(", ");
+        for SortKey {
+            expression, class, ..
+        } in &self.keys
+        {
+            match class {
+                Class::Time => separated.push(format_args!(
+                    "to_char({expression} at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')"
+                )),
+                _ => separated.push(format_args!("({expression})::text")),
+            };
+        }
+        sql.push("]");
+    }
+
+    pub(super) fn push_order(&self, sql: &mut Sql) {
+        sql.push(" order by ");
+        let mut separated = sql.separated(", ");
+        for SortKey {
+            expression,
+            descending,
+            ..
+        } in &self.keys
+        {
+            separated.push(format_args!(
+                "{expression}{}",
+                if *descending { " desc" } else { "" }
+            ));
+        }
+    }
+
+    /// The cursor of the page that follows this row.
+    pub(super) fn cursor(&self, row: &PgRow) -> Result<String, Failure> {
+        Ok(cursor::encode(
+            &self.name,
+            &row.try_get::<Vec<Option<String>>, _>("list_keys")
+                .map_err(database)?,
+        ))
+    }
+
+    /// The condition that a row comes after that of the cursor.
+    pub(super) fn push_after(&self, sql: &mut Sql, cursor: &str) -> Result<(), Failure> {
+        let values = cursor::decode(cursor, &self.name, &self.keys)?;
+        let descending = self.keys[0].descending;
+        let plain = |(key, value): (&SortKey, &Option<Value>)| {
+            !key.nullable && value.is_some() && key.descending == descending
+        };
+        if self.keys.iter().zip(&values).all(plain) {
+            // A row comparison, which an index on the same keys answers directly.
+            let expressions: Vec<_> = self
+                .keys
+                .iter()
+                .map(|key| key.expression.as_str())
+                .collect();
+            let operator = if descending { "<" } else { ">" };
+            sql.push(format_args!("({}) {operator} (", expressions.join(", ")));
+            for (n, value) in values.iter().flatten().enumerate() {
+                sql.push(if n > 0 { ", " } else { "" });
+                push_value(sql, value);
+            }
+            sql.push(")");
+        } else {
+            push_after_each(sql, &self.keys, &values);
+        }
+        Ok(())
+    }
+}
+
+/// Beyond the first value, or equal to it and beyond the others.
+fn push_after_each(sql: &mut Sql, keys: &[SortKey], values: &[Option<Value>]) {
+    let ([key, keys @ ..], [value, values @ ..]) = (keys, values) else {
+        sql.push("false");
+        return;
+    };
+    sql.push("(");
+    key.push_beyond(sql, value.as_ref());
+    sql.push(" or (");
+    key.push_same(sql, value.as_ref());
+    sql.push(" and ");
+    push_after_each(sql, keys, values);
+    sql.push("))");
+}
+
+impl SortKey {
+    /// Nulls count as the largest value, as in Postgres' own order.
+    fn push_beyond(&self, sql: &mut Sql, value: Option<&Value>) {
+        let expression = &self.expression;
+        match (value, self.descending) {
+            (None, false) => {
+                sql.push("false");
+            }
+            (None, true) => {
+                sql.push(format_args!("{expression} is not null"));
+            }
+            (Some(value), false) => {
+                sql.push(format_args!("({expression} is null or {expression} > "));
+                push_value(sql, value);
+                sql.push(")");
+            }
+            (Some(value), true) => {
+                sql.push(format_args!("{expression} < "));
+                push_value(sql, value);
+            }
+        }
+    }
+
+    fn push_same(&self, sql: &mut Sql, value: Option<&Value>) {
+        let expression = &self.expression;
+        if let Some(value) = value {
+            sql.push(format_args!("{expression} = "));
+            push_value(sql, value);
+        } else {
+            sql.push(format_args!("{expression} is null"));
+        }
+    }
+}

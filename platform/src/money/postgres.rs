@@ -152,4 +152,51 @@ mod tests {
             "7.00000000"
         );
     }
+
+    #[sqlx::test(migrations = false)]
+    async fn agrees_with_the_server(pool: sqlx::PgPool) {
+        for text in [
+            "0",
+            "0.00000001",
+            "-0.5",
+            "10000",
+            "-12345678901234567890.12345678",
+        ] {
+            let amount: Amount = text.parse().unwrap();
+            let (same, back, all): (bool, Amount, Vec<Amount>) = sqlx::query_as(
+                "select $1 = $2::text::numeric, $2::text::numeric(28, 8), array[$1, $1::numeric(28, 8)]",
+            )
+            .bind(amount)
+            .bind(text)
+            .fetch_one(&pool)
+            .await
+            .unwrap();
+            assert!(same && back == amount && all == [amount, amount], "{text}");
+        }
+    }
+
+    #[sqlx::test(migrations = false)]
+    async fn hostile_numerics_are_errors(pool: sqlx::PgPool) {
+        for text in [
+            "NaN",
+            "Infinity",
+            "-Infinity",
+            "1e40",
+            "1e-9",
+            "123456789012345678901",
+        ] {
+            let read = sqlx::query_scalar::<_, Amount>("select $1::text::numeric").bind(text);
+            assert!(read.fetch_one(&pool).await.is_err(), "{text}");
+            // The text format, that of statements which are not prepared.
+            let sql = sqlx::AssertSqlSafe(format!("select '{text}'::numeric as amount"));
+            let row = sqlx::raw_sql(sql).fetch_one(&pool).await.unwrap();
+            assert!(
+                sqlx::Row::try_get::<Amount, _>(&row, "amount").is_err(),
+                "{text}"
+            );
+        }
+        let zeros = "select array[-0::numeric, 0.0000000000000000000000000000000000000000, 7.5]";
+        let zeros: Vec<Amount> = sqlx::query_scalar(zeros).fetch_one(&pool).await.unwrap();
+        assert_eq!(format!("{zeros:?}"), "[0.00000000, 0.00000000, 7.50000000]");
+    }
 }

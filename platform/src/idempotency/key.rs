@@ -1,0 +1,130 @@
+//! The key of a request, and the scope in which it is unique.
+
+use sha2::{Digest as _, Sha256};
+use tonic::{Request, metadata::MetadataMap};
+
+use super::{Error, HASH, KEY, PATH};
+use crate::{auth::Caller, error::Failure};
+
+const LONGEST: usize = 255;
+const LONGEST_HASH: usize = 64;
+
+/// Under what a record is kept: the hash of caller, method, path and key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Scope([u8; 32]);
+
+impl Scope {
+    /// As it is stored, in a `bytea`.
+    pub const fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// Reads a stored one; `None` if it isn't one.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        bytes.try_into().ok().map(Self)
+    }
+}
+
+/// An idempotency key with what the gateway says of its request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Key {
+    pub(super) scope: Scope,
+    pub(super) request_hash: Vec<u8>,
+}
+
+impl Key {
+    /// The key of this request, if it carries one; `unauthenticated` without a caller.
+    pub fn from_request<T>(request: &Request<T>) -> Result<Option<Self>, Failure> {
+        if request.metadata().get(KEY).is_none() {
+            return Ok(None);
+        }
+        let caller = Caller::of(request)?;
+        let caller = format!("{}:{}", caller.kind.as_str(), caller.subject);
+        Ok(Some(Self::read(request.metadata(), &caller)?))
+    }
+
+    /// Where its record is kept; a saga stores it with its claim.
+    pub const fn scope(&self) -> &Scope {
+        &self.scope
+    }
+
+    fn read(metadata: &MetadataMap, caller: &str) -> Result<Self, Error> {
+        let text = |name| {
+            let value = metadata.get(name).and_then(|value| value.to_str().ok());
+            value.ok_or(Error::Malformed)
+        };
+        let (key, path) = (text(KEY)?, text(PATH)?);
+        let printable = key.bytes().all(|byte| (b' '..=b'~').contains(&byte));
+        if key.is_empty() || key.len() > LONGEST || !printable {
+            return Err(Error::Malformed);
+        }
+        let mut hash = Sha256::new();
+        for part in [caller, path, key] {
+            // None of the parts holds a NUL, so that no two scopes run together.
+            hash.update(part);
+            hash.update([0]);
+        }
+        Ok(Self {
+            scope: Scope(hash.finalize().into()),
+            request_hash: unhex(text(HASH)?).ok_or(Error::Malformed)?,
+        })
+    }
+}
+
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    if text.is_empty() || text.len() > 2 * LONGEST_HASH || !text.len().is_multiple_of(2) {
+        return None;
+    }
+    let digits: Option<Vec<u32>> = text.chars().map(|digit| digit.to_digit(16)).collect();
+    let byte = |pair: &[u32]| u8::try_from(pair[0] * 16 + pair[1]).ok();
+    digits?.chunks_exact(2).map(byte).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(caller: &str, key: &str, path: &str, hash: &str) -> Result<Key, Error> {
+        let mut metadata = MetadataMap::new();
+        for (name, value) in [(KEY, key), (PATH, path), (HASH, hash)] {
+            metadata.insert(name, value.parse().unwrap());
+        }
+        Key::read(&metadata, caller)
+    }
+
+    #[test]
+    fn the_scope_is_caller_path_and_key() {
+        let one = read("user:a", "k", "POST /orders", "00ff").unwrap();
+        assert_eq!(one.request_hash, [0, 255]);
+        let other_hash = read("user:a", "k", "POST /orders", "01").unwrap();
+        assert_eq!(one.scope, other_hash.scope);
+        for other in [
+            read("user:b", "k", "POST /orders", "00ff"),
+            read("user:a", "l", "POST /orders", "00ff"),
+            read("user:a", "k", "POST /users", "00ff"),
+        ] {
+            assert_ne!(one.scope, other.unwrap().scope);
+        }
+        assert_eq!(Scope::from_bytes(one.scope.as_bytes()), Some(one.scope));
+    }
+
+    #[test]
+    fn a_key_has_1_to_255_printable_characters() {
+        assert!(read("user:a", &"k".repeat(255), "POST /orders", "00").is_ok());
+        for (key, hash) in [
+            ("", "00"),
+            (&*"k".repeat(256), "00"),
+            ("a\tb", "00"),
+            ("k", "0g"),
+            ("k", ""),
+        ] {
+            let refused = read("user:a", key, "POST /orders", hash);
+            assert!(matches!(refused, Err(Error::Malformed)), "{key:?} {hash:?}");
+        }
+    }
+
+    #[test]
+    fn a_request_without_a_key_has_none() {
+        assert_eq!(Key::from_request(&Request::new(())).unwrap(), None);
+    }
+}

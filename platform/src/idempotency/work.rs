@@ -1,0 +1,68 @@
+//! A use case in one transaction, with or without a key.
+
+use std::ops::{Deref, DerefMut};
+
+use sqlx::{PgConnection, PgPool, Postgres, Transaction};
+
+use super::{Answer, Begin, Error, Key, Scope, begin_in_tx, complete_in_tx};
+use crate::pg::{self, Schema};
+
+/// Whether there is something to do.
+#[derive(Debug)]
+pub enum Started<T> {
+    /// The first request: do it.
+    Fresh(Work),
+    /// It was done: answer this.
+    Replay(Answer<T>),
+}
+
+/// A transaction that records its answer under the request's key. Dropping it rolls back and leaves
+/// no record.
+#[derive(Debug)]
+pub struct Work {
+    tx: Transaction<'static, Postgres>,
+    schema: Schema,
+    scope: Option<Scope>,
+}
+
+/// Begins a transaction and claims the key in it, if there is one; a request with the same key that
+/// is under way is waited for.
+pub async fn start<T: prost::Message + Default>(
+    pool: &PgPool,
+    schema: Schema,
+    key: Option<&Key>,
+) -> Result<Started<T>, Error> {
+    let mut tx = pg::tx(pool).await?;
+    if let Some(key) = key
+        && let Begin::Replay(recorded) = begin_in_tx(&mut tx, schema, key).await?
+    {
+        return Answer::replay(&recorded).map(Started::Replay);
+    }
+    let scope = key.map(|key| key.scope);
+    Ok(Started::Fresh(Work { tx, schema, scope }))
+}
+
+impl Work {
+    /// Records the answer and commits.
+    pub async fn commit<T: prost::Message>(mut self, message: T) -> Result<Answer<T>, sqlx::Error> {
+        if let Some(scope) = &self.scope {
+            complete_in_tx(&mut self.tx, self.schema, scope, &message).await?;
+        }
+        self.tx.commit().await?;
+        Ok(Answer::fresh(message))
+    }
+}
+
+impl Deref for Work {
+    type Target = PgConnection;
+
+    fn deref(&self) -> &PgConnection {
+        &self.tx
+    }
+}
+
+impl DerefMut for Work {
+    fn deref_mut(&mut self) -> &mut PgConnection {
+        &mut self.tx
+    }
+}

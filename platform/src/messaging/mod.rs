@@ -1,0 +1,82 @@
+//! Events between services: outbox → relay → JetStream → inbox, at least once, in order per
+//! aggregate, with the effect applied once.
+//!
+//! # Publishing
+//!
+//! Append in the transaction of the change, while the aggregate's row is locked; the relay, started
+//! once in a service's `build`, does the rest. Nobody publishes to NATS directly.
+//!
+//! ```no_run
+//! # use platform::{messaging::{jetstream, outbox, relay}, pg};
+//! # use tokio_util::sync::CancellationToken;
+//! # async fn example(pool: sqlx::PgPool, event_id: uuid::Uuid, order_id: uuid::Uuid, body: prost_types::Timestamp)
+//! # -> Result<(), Box<dyn std::error::Error>> {
+//! const SCHEMA: pg::Schema = pg::Schema::new("orders");
+//!
+//! // In a use case. The version counts the aggregate's events from 1 without a hole; it is a column
+//! // of the aggregate's row, raised by the same update that makes the change.
+//! let mut tx = pg::tx(&pool).await?;
+//! let order = outbox::Aggregate { kind: "order", id: order_id, version: 2 };
+//! let paid = outbox::Message::new(SCHEMA, event_id, "OrderPaid", order, &body);
+//! outbox::append_in_tx(&mut tx, SCHEMA, &[paid]).await?;
+//! tx.commit().await?;
+//!
+//! // Once, at start. `connect` returns at once and keeps trying; the relay waits for it.
+//! let js = jetstream::connect("nats://127.0.0.1:4222", "orders-svc").await?;
+//! tokio::spawn(relay::run(pool, SCHEMA, js, CancellationToken::new()));
+//! # Ok(()) }
+//! ```
+//!
+//! # Consuming
+//!
+//! ```no_run
+//! # use platform::{error::Failure, messaging::inbox::{self, Consumer, Envelope, Handler}, pg::Schema};
+//! # use proto::events::v1::UserBlocked;
+//! # use sqlx::PgConnection;
+//! # use tokio_util::sync::CancellationToken;
+//! # async fn block_in_tx(conn: &mut PgConnection, id: &str) -> Result<(), Failure> { Ok(()) }
+//! struct BlockUser;
+//!
+//! impl Handler for BlockUser {
+//!     type Body = UserBlocked;
+//!
+//!     // Runs once per event, in the transaction that also writes the inbox row.
+//!     async fn apply_in_tx(
+//!         &self,
+//!         conn: &mut PgConnection,
+//!         _envelope: &Envelope,
+//!         body: UserBlocked,
+//!     ) -> Result<(), Failure> {
+//!         block_in_tx(conn, &body.user_id).await
+//!     }
+//! }
+//!
+//! # fn example(js: async_nats::jetstream::Context, pool: sqlx::PgPool) {
+//! const ORDERS: Schema = Schema::new("orders");
+//! const IDENTITY: Schema = Schema::new("identity");
+//!
+//! // The durable consumer is `orders-svc-UserBlocked`.
+//! let consumer = Consumer::new("orders-svc", ORDERS, IDENTITY, "UserBlocked");
+//! tokio::spawn(inbox::run(consumer, js, pool, BlockUser, CancellationToken::new()));
+//! # }
+//! ```
+//!
+//! A failure whose code is transient ([`Code::is_transient`]) is tried for ever and uses up no
+//! tries; any other is tried ten times with growing delays and then parked in `dead_letters`. An
+//! effect that runs in an engine with its own transaction implements [`inbox::Effect`] instead and
+//! goes through [`inbox::run_effect`].
+//!
+//! [`Code::is_transient`]: crate::error::Code::is_transient
+
+pub mod dead_letters;
+mod housekeeping;
+pub mod inbox;
+pub mod jetstream;
+mod lease;
+pub mod outbox;
+mod publish;
+pub mod relay;
+pub mod replay;
+mod trace;
+
+pub use lease::Lease;

@@ -1,0 +1,156 @@
+//! A fresh database with the messaging tables, and a context on NATS that no other test uses.
+
+use std::time::Duration;
+
+use async_nats::jetstream::{self, consumer::pull};
+use futures::StreamExt as _;
+use platform::{
+    messaging::{
+        jetstream::{ensure_stream, stream_name},
+        outbox::{self, Aggregate, Message},
+        relay,
+    },
+    pg::{self, Schema},
+};
+use prost_types::Timestamp;
+use sqlx::{ConnectOptions as _, PgPool, postgres::PgConnectOptions};
+use tokio_util::sync::{CancellationToken, DropGuard};
+use uuid::Uuid;
+
+pub(crate) const SOON: Duration = Duration::from_secs(20);
+
+pub(crate) struct Bed {
+    pub(crate) pool: PgPool,
+    pub(crate) schema: Schema,
+    pub(crate) js: jetstream::Context,
+    pub(crate) token: CancellationToken,
+    _stop: DropGuard,
+}
+
+pub(crate) fn env(name: &str) -> String {
+    #[expect(clippy::disallowed_methods, reason = "where the servers are")]
+    std::env::var(name).unwrap_or_else(|_unset| panic!("{name} is not set"))
+}
+
+pub(crate) fn uuid() -> Uuid {
+    #[expect(clippy::disallowed_methods, reason = "any id will do")]
+    Uuid::now_v7()
+}
+
+impl Bed {
+    pub(crate) async fn new(options: PgConnectOptions) -> Self {
+        let url = options.to_url_lossy().to_string();
+        let pool = pg::connect(&url, &pg::Options::new("platform-tests")).unwrap();
+        let schema = unused_schema();
+        let tables = include_str!("../../sql/messaging.sql").replace(":schema", schema.name());
+        let ddl = format!("create schema {}; {tables}", schema.name());
+        sqlx::raw_sql(sqlx::AssertSqlSafe(ddl))
+            .execute(&pool)
+            .await
+            .unwrap();
+        let js = platform::messaging::jetstream::connect(&env("NATS_URL"), "platform-tests")
+            .await
+            .unwrap();
+        let token = CancellationToken::new();
+        let stop = token.clone().drop_guard();
+        Self {
+            pool,
+            schema,
+            js,
+            token,
+            _stop: stop,
+        }
+    }
+
+    pub(crate) fn start_relay(&self) {
+        self.start_relay_through(self.js.clone());
+    }
+
+    pub(crate) fn start_relay_through(&self, js: jetstream::Context) {
+        let (pool, token) = (self.pool.clone(), self.token.clone());
+        tokio::spawn(relay::run(pool, self.schema, js, token));
+    }
+
+    /// An event whose body is its version in seconds.
+    pub(crate) fn message(&self, aggregate_id: Uuid, version: i64) -> (Uuid, Message) {
+        let id = uuid();
+        let aggregate = Aggregate {
+            kind: "thing",
+            id: aggregate_id,
+            version,
+        };
+        let body = Timestamp {
+            seconds: version,
+            nanos: 0,
+        };
+        (
+            id,
+            Message::new(self.schema, id, "ThingDone", aggregate, &body),
+        )
+    }
+
+    /// Commits one event of a new aggregate.
+    pub(crate) async fn commit_event(&self) -> Uuid {
+        let (id, message) = self.message(uuid(), 1);
+        let mut tx = pg::tx(&self.pool).await.unwrap();
+        outbox::append_in_tx(&mut tx, self.schema, &[message])
+            .await
+            .unwrap();
+        tx.commit().await.unwrap();
+        id
+    }
+
+    /// Of a query that gives one number; `:schema` is this bed's.
+    pub(crate) async fn count(&self, sql: &str) -> i64 {
+        let sql = sqlx::AssertSqlSafe(sql.replace(":schema", self.schema.name()));
+        sqlx::query_scalar(sql).fetch_one(&self.pool).await.unwrap()
+    }
+
+    pub(crate) async fn execute(&self, sql: &str) {
+        let sql = sqlx::AssertSqlSafe(sql.replace(":schema", self.schema.name()));
+        sqlx::raw_sql(sql).execute(&self.pool).await.unwrap();
+    }
+
+    pub(crate) async fn unpublished(&self) -> i64 {
+        self.count("select count(*) from :schema.outbox where published_at is null")
+            .await
+    }
+
+    /// The first messages of the stream, in its order.
+    pub(crate) async fn stream(&self, messages: usize) -> Vec<async_nats::Message> {
+        ensure_stream(&self.js, self.schema).await.unwrap();
+        let consumer = self
+            .js
+            .create_consumer_on_stream(pull::Config::default(), stream_name(self.schema))
+            .await
+            .unwrap();
+        let batch = consumer.batch().max_messages(messages).expires(SOON);
+        let received = batch.messages().await.unwrap();
+        received
+            .map(|message| message.unwrap().message)
+            .collect()
+            .await
+    }
+
+    pub(crate) async fn drop_stream(&self) {
+        self.js
+            .delete_stream(stream_name(self.schema))
+            .await
+            .unwrap();
+    }
+}
+
+pub(crate) fn header(message: &async_nats::Message, name: &str) -> String {
+    let headers = message.headers.as_ref().unwrap();
+    headers.get(name).unwrap().to_string()
+}
+
+/// A name of letters only, from the random half of an id.
+fn unused_schema() -> Schema {
+    let letters: String = uuid().as_bytes()[8..]
+        .iter()
+        .flat_map(|byte| [byte >> 4, byte & 15])
+        .map(|nibble| char::from(b'a' + nibble))
+        .collect();
+    Schema::new(String::leak(format!("t_{letters}")))
+}

@@ -1,0 +1,234 @@
+//! One effect per key, whoever comes at the same time.
+
+use std::time::Duration;
+
+use futures::future::join_all;
+use platform::{
+    auth::{Caller, Kind},
+    error::{Code, Failure},
+    idempotency::{
+        self, Answer, Begin, Columns, HASH, KEY, Key, PATH, Started, begin_in_tx, complete_in_tx,
+        find_in_tx, forget_in_tx,
+    },
+    pg,
+};
+use prost_types::Timestamp;
+use sqlx::{
+    PgConnection,
+    postgres::{PgConnectOptions, PgPoolOptions},
+};
+
+use crate::bed::Bed;
+
+fn key(text: &str, hash: &str) -> Key {
+    let mut request = tonic::Request::new(());
+    for (name, value) in [(KEY, text), (PATH, "POST /things"), (HASH, hash)] {
+        request.metadata_mut().insert(name, value.parse().unwrap());
+    }
+    let caller = Caller {
+        kind: Kind::User,
+        subject: "somebody".to_owned(),
+        roles: Vec::new(),
+    };
+    request.extensions_mut().insert(caller);
+    Key::from_request(&request).unwrap().unwrap()
+}
+
+fn answer(seconds: i64) -> Timestamp {
+    Timestamp { seconds, nanos: 0 }
+}
+
+async fn bed(options: PgConnectOptions) -> Bed {
+    let bed = Bed::new(options).await;
+    bed.execute("create table :schema.effects (n bigint)").await;
+    bed
+}
+
+async fn effect_in_tx(bed: &Bed, conn: &mut PgConnection, n: i64) -> Result<Timestamp, Failure> {
+    let sql = format!("insert into {}.effects values ($1)", bed.schema.name());
+    sqlx::query(sqlx::AssertSqlSafe(sql))
+        .bind(n)
+        .execute(conn)
+        .await?;
+    if n < 0 {
+        Err(Failure::new(Code::InsufficientFunds, "as told"))
+    } else {
+        Ok(answer(n))
+    }
+}
+
+async fn call(bed: &Bed, key: Option<&Key>, n: i64) -> Result<Answer<Timestamp>, Failure> {
+    let mut work = match idempotency::start(&bed.pool, bed.schema, key).await? {
+        Started::Replay(answer) => return Ok(answer),
+        Started::Fresh(work) => work,
+    };
+    let done = effect_in_tx(bed, &mut work, n).await?;
+    Ok(work.commit(done).await?)
+}
+
+async fn effects(bed: &Bed) -> i64 {
+    bed.count("select count(*) from :schema.effects").await
+}
+
+/// A handler's future must be `Send`, whatever its closure borrows.
+fn assert_send<T: Send>(value: T) -> T {
+    value
+}
+
+#[sqlx::test(migrations = false)]
+async fn parallel_requests_have_one_effect(_: PgPoolOptions, options: PgConnectOptions) {
+    let bed = bed(options).await;
+    let key = key("same", "00");
+    let (bed, key) = (&bed, &key);
+    let calls =
+        (1..=100).map(|n| assert_send(pg::retry_serialization(move || call(bed, Some(key), n))));
+    let answers = join_all(calls).await;
+    assert_eq!(effects(bed).await, 1);
+    let effect = bed.count("select n from :schema.effects").await;
+    let fresh = answers
+        .iter()
+        .flatten()
+        .filter(|answer| !answer.replayed)
+        .count();
+    assert_eq!(fresh, 1);
+    for result in answers {
+        match result {
+            Ok(repeated) => assert_eq!(repeated.message, answer(effect)),
+            Err(failure) => assert!(
+                matches!(failure.code, Code::IdempotencyKeyInUse | Code::Unavailable),
+                "{failure}"
+            ),
+        }
+    }
+}
+
+#[sqlx::test(migrations = false)]
+async fn another_body_is_refused(_: PgPoolOptions, options: PgConnectOptions) {
+    let bed = bed(options).await;
+    for round in 0..20 {
+        let (one, other) = (key(&round.to_string(), "00"), key(&round.to_string(), "01"));
+        let (one, other) = tokio::join!(call(&bed, Some(&one), 1), call(&bed, Some(&other), 2));
+        let refused = match (one, other) {
+            (Ok(_), Err(refused)) | (Err(refused), Ok(_)) => refused,
+            both => panic!("{both:?}"),
+        };
+        assert_eq!(refused.code, Code::IdempotencyKeyReused);
+        assert_eq!(effects(&bed).await, round + 1);
+    }
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_refusal_is_judged_afresh(_: PgPoolOptions, options: PgConnectOptions) {
+    let bed = bed(options).await;
+    let key = key("k", "00");
+    let refused = call(&bed, Some(&key), -1).await.unwrap_err();
+    assert_eq!(
+        (refused.code, effects(&bed).await),
+        (Code::InsufficientFunds, 0)
+    );
+    assert!(!call(&bed, Some(&key), 1).await.unwrap().replayed);
+    let replayed = call(&bed, Some(&key), 2).await.unwrap();
+    assert_eq!(
+        replayed,
+        Answer {
+            message: answer(1),
+            replayed: true
+        }
+    );
+    let response = replayed.into_response();
+    assert!(idempotency::is_replay(response.metadata()));
+    call(&bed, None, 3).await.unwrap();
+    assert!(!idempotency::is_replay(
+        call(&bed, None, 3)
+            .await
+            .unwrap()
+            .into_response()
+            .metadata()
+    ));
+    assert_eq!(effects(&bed).await, 3);
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_day_later_the_key_is_new(_: PgPoolOptions, options: PgConnectOptions) {
+    let bed = bed(options).await;
+    let key = key("k", "00");
+    call(&bed, Some(&key), 1).await.unwrap();
+    bed.execute("update :schema.idempotency_keys set created_at = now() - interval '25 hours'")
+        .await;
+    let again = call(&bed, Some(&key), 2).await.unwrap();
+    assert_eq!(again, Answer::fresh(answer(2)));
+    assert!(call(&bed, Some(&key), 3).await.unwrap().replayed);
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_saga_is_in_progress_until_it_ends(_: PgPoolOptions, options: PgConnectOptions) {
+    let bed = bed(options).await;
+    let key = key("k", "00");
+    let begin = async || {
+        let mut tx = pg::tx(&bed.pool).await.unwrap();
+        let begun = begin_in_tx(&mut tx, bed.schema, &key).await;
+        tx.commit().await.unwrap();
+        begun
+    };
+    assert_eq!(begin().await.unwrap(), Begin::Fresh);
+    let in_use = Failure::from(begin().await.unwrap_err());
+    assert_eq!(in_use.code, Code::IdempotencyKeyInUse);
+    assert_eq!(in_use.retry_after, Some(Duration::from_secs(1)));
+
+    let mut tx = pg::tx(&bed.pool).await.unwrap();
+    forget_in_tx(&mut tx, bed.schema, key.scope())
+        .await
+        .unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!(begin().await.unwrap(), Begin::Fresh);
+
+    let mut tx = pg::tx(&bed.pool).await.unwrap();
+    complete_in_tx(&mut tx, bed.schema, key.scope(), &answer(7))
+        .await
+        .unwrap();
+    tx.commit().await.unwrap();
+    let Begin::Replay(recorded) = begin().await.unwrap() else {
+        panic!("not recorded")
+    };
+    assert_eq!(
+        Answer::<Timestamp>::replay(&recorded).unwrap().message,
+        answer(7)
+    );
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_group_records_its_keys_in_one_statement(_: PgPoolOptions, options: PgConnectOptions) {
+    let bed = bed(options).await;
+    let keys = ["a", "b", "c"].map(|text| key(text, "00"));
+    let scopes = keys.clone().map(|key| *key.scope());
+    let mut tx = pg::tx(&bed.pool).await.unwrap();
+    assert!(
+        find_in_tx(&mut tx, bed.schema, &scopes)
+            .await
+            .unwrap()
+            .is_empty()
+    );
+    let mut columns = Columns::default();
+    for (n, key) in (0..).zip(&keys[..2]) {
+        columns.push(key, &answer(n));
+    }
+    let sql = format!(
+        "insert into {}.idempotency_keys (scope, request_hash, answer)
+         select * from unnest($1::bytea[], $2::bytea[], $3::bytea[])",
+        bed.schema.name()
+    );
+    let insert = sqlx::query(sqlx::AssertSqlSafe(sql))
+        .bind(columns.scopes)
+        .bind(columns.request_hashes)
+        .bind(columns.answers);
+    insert.execute(&mut *tx).await.unwrap();
+    let mut found = find_in_tx(&mut tx, bed.schema, &scopes).await.unwrap();
+    assert_eq!(found.len(), 2);
+    let recorded = found.remove(&scopes[1]).unwrap();
+    assert!(recorded.clone().judge(&key("b", "01")).is_err());
+    let recorded = recorded.judge(&keys[1]).unwrap();
+    assert_eq!(
+        Answer::<Timestamp>::replay(&recorded).unwrap().message,
+        answer(1)
+    );
+}

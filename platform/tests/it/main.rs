@@ -1,0 +1,11 @@
+//! Platform against a real Postgres (`DATABASE_URL`, a role that may create databases) and a real
+//! NATS with JetStream (`NATS_URL`).
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+
+mod bed;
+mod idempotency;
+mod inbox;
+mod link;
+mod pg;
+mod relay;
+mod trace;

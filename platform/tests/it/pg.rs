@@ -1,0 +1,209 @@
+//! The pool and transactions, under cancellation, deadlock and absence.
+
+use std::{
+    future::poll_fn,
+    pin::pin,
+    sync::atomic::{AtomicU32, Ordering},
+    task::Poll,
+    time::Duration,
+};
+
+use platform::{
+    error::{Code, Failure},
+    pg::{self, ensure_affected, on_constraint, retry_serialization},
+    testing::eventually,
+};
+use sqlx::{
+    ConnectOptions as _, PgPool,
+    postgres::{PgConnectOptions, PgPoolOptions},
+};
+use tokio::{sync::Barrier, task::yield_now};
+
+use crate::{
+    bed::{SOON, env},
+    link::Link,
+};
+
+fn pool(options: &PgConnectOptions, max_connections: u32) -> PgPool {
+    let mut wanted = pg::Options::new("platform-tests");
+    wanted.max_connections = max_connections;
+    pg::connect(options.to_url_lossy().as_str(), &wanted).unwrap()
+}
+
+async fn execute(pool: &PgPool, sql: &'static str) {
+    sqlx::raw_sql(sql).execute(pool).await.unwrap();
+}
+
+#[sqlx::test(migrations = false)]
+async fn cancelled_begins_leave_no_open_transaction(_: PgPoolOptions, options: PgConnectOptions) {
+    let one = pool(&options, 1);
+    execute(&one, "create table acknowledged (n integer)").await;
+    for round in 0..1_000_u32 {
+        let mut begin = pin!(pg::tx(&one));
+        for _ in 0..round % 7 {
+            let begun = poll_fn(|cx| Poll::Ready(begin.as_mut().poll(cx).is_ready())).await;
+            if begun {
+                break;
+            }
+            yield_now().await;
+        }
+    }
+    // Statements outside a transaction commit by themselves, also on that connection.
+    for n in 0..20 {
+        let insert = sqlx::query("insert into acknowledged values ($1)").bind(n);
+        ensure_affected(insert.execute(&one).await.unwrap(), 1).unwrap();
+    }
+    let other = pool(&options, 1);
+    let count = sqlx::query_scalar("select count(*) from acknowledged");
+    let count: i64 = count.fetch_one(&other).await.unwrap();
+    assert_eq!(count, 20);
+    eventually("no session idles in a transaction", SOON, async || {
+        let idle = sqlx::query_scalar(
+            "select count(*) from pg_stat_activity
+             where datname = current_database() and state like 'idle in transaction%'",
+        );
+        let idle: i64 = idle.fetch_one(&other).await.unwrap();
+        idle == 0
+    })
+    .await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_connection_left_in_a_transaction_is_discarded(
+    _: PgPoolOptions,
+    options: PgConnectOptions,
+) {
+    let one = pool(&options, 1);
+    let pid = "select pg_backend_pid()";
+    for left_open in ["begin", "begin; select 1/0"] {
+        let mut connection = one.acquire().await.unwrap();
+        let before: i32 = sqlx::query_scalar(pid)
+            .fetch_one(&mut *connection)
+            .await
+            .unwrap();
+        let _error = sqlx::raw_sql(left_open).execute(&mut *connection).await;
+        drop(connection);
+        let after: i32 = sqlx::query_scalar(pid).fetch_one(&one).await.unwrap();
+        assert_ne!(before, after, "{left_open}");
+        let again: i32 = sqlx::query_scalar(pid).fetch_one(&one).await.unwrap();
+        assert_eq!(after, again, "an idle connection is kept");
+    }
+}
+
+#[sqlx::test(migrations = false)]
+async fn the_victim_of_a_deadlock_runs_again(_: PgPoolOptions, options: PgConnectOptions) {
+    let two = pool(&options, 2);
+    execute(&two, "create table slots (id integer, n integer default 0)").await;
+    execute(&two, "insert into slots values (1), (2)").await;
+    let (meet, met) = (Barrier::new(2), AtomicU32::new(0));
+    let transfer = async |first: i32, second: i32| {
+        let once = || async {
+            let mut tx = pg::tx(&two).await?;
+            let touch = "update slots set n = n + 1 where id = $1";
+            sqlx::query(touch).bind(first).execute(&mut *tx).await?;
+            if met.fetch_add(1, Ordering::SeqCst) < 2 {
+                meet.wait().await;
+            }
+            sqlx::query(touch).bind(second).execute(&mut *tx).await?;
+            tx.commit().await
+        };
+        retry_serialization(once).await
+    };
+    let (one, other) = tokio::join!(transfer(1, 2), transfer(2, 1));
+    one.unwrap();
+    other.unwrap();
+    let sum = sqlx::query_scalar("select sum(n) from slots");
+    let sum: i64 = sum.fetch_one(&two).await.unwrap();
+    assert_eq!(sum, 4);
+    assert!(met.into_inner() > 2, "one of them ran again");
+}
+
+#[derive(Debug, thiserror::Error)]
+enum Error {
+    #[error("the code is taken")]
+    Taken,
+    #[error(transparent)]
+    Database(#[from] sqlx::Error),
+}
+
+#[sqlx::test(migrations = false)]
+async fn constraints_are_mapped_by_name(_: PgPoolOptions, options: PgConnectOptions) {
+    let pool = pool(&options, 1);
+    execute(
+        &pool,
+        "create table things (code text constraint things_code_key unique, n integer not null)",
+    )
+    .await;
+    execute(&pool, "insert into things values ('a', 1)").await;
+    let insert = async |sql: &'static str| {
+        let inserted = sqlx::query(sql).execute(&pool).await;
+        inserted.map_err(on_constraint([("things_code_key", Error::Taken)]))
+    };
+    let taken = insert("insert into things values ('a', 2)").await;
+    assert!(matches!(taken, Err(Error::Taken)));
+    let fault = insert("insert into things values ('b', null)").await;
+    let Err(Error::Database(fault)) = fault else {
+        panic!("{fault:?}")
+    };
+    assert_eq!(Failure::from(fault).code, Code::Internal);
+    let updated = sqlx::query("update things set n = 1 where code = 'c'");
+    assert!(ensure_affected(updated.execute(&pool).await.unwrap(), 1).is_err());
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_service_waits_for_its_database(_: PgPoolOptions, options: PgConnectOptions) {
+    let url = options.to_url_lossy();
+    let server = format!("{}:{}", url.host_str().unwrap(), url.port().unwrap_or(5432));
+    let link = Link::to(server, false).await;
+    let through = options.clone().host("127.0.0.1").port(link.address.port());
+    let pool = pool(&through, 2);
+    assert!(!pg::is_reachable(&pool).await);
+    let fit = tokio::spawn({
+        let pool = pool.clone();
+        async move { pg::wait_until_fit(&pool).await }
+    });
+    link.mend();
+    tokio::time::timeout(SOON, fit)
+        .await
+        .unwrap()
+        .unwrap()
+        .unwrap();
+    assert!(pg::is_reachable(&pool).await);
+
+    link.cut();
+    eventually("it is away", SOON, async || !pg::is_reachable(&pool).await).await;
+    let away = pg::tx(&pool).await.unwrap_err();
+    assert_eq!(Failure::from(away).code, Code::Unavailable);
+    link.mend();
+    eventually("it is back", SOON, async || pg::is_reachable(&pool).await).await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn statements_and_locks_have_an_end(_: PgPoolOptions, options: PgConnectOptions) {
+    let mut wanted = pg::Options::new("platform-tests");
+    wanted.statement_timeout = Duration::from_millis(20);
+    let pool = pg::connect(options.to_url_lossy().as_str(), &wanted).unwrap();
+    let slow = sqlx::query("select pg_sleep(10)").execute(&pool).await;
+    assert_eq!(Failure::from(slow.unwrap_err()).code, Code::Unavailable);
+    for (setting, value) in [
+        ("lock_timeout", "2s"),
+        ("idle_in_transaction_session_timeout", "10s"),
+        ("application_name", "platform-tests"),
+    ] {
+        let shown = sqlx::query_scalar("select current_setting($1)").bind(setting);
+        let shown: String = shown.fetch_one(&pool).await.unwrap();
+        assert_eq!(shown, value, "{setting}");
+    }
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_server_that_forgets_is_refused(_: PgPoolOptions, options: PgConnectOptions) {
+    let weak = options.options([("synchronous_commit", "off")]);
+    let pool = PgPoolOptions::new().connect_lazy_with(weak);
+    let refused = pg::wait_until_fit(&pool).await.unwrap_err();
+    assert!(
+        matches!(refused, pg::Unfit::SynchronousCommit(_)),
+        "{refused}"
+    );
+    assert!(!env("DATABASE_URL").is_empty());
+}

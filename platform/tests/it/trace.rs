@@ -1,0 +1,73 @@
+//! One trace from the request that commits to the consumer.
+
+use std::sync::{Arc, Mutex};
+
+use opentelemetry::trace::{TraceContextExt as _, TraceId, TracerProvider as _};
+use opentelemetry_sdk::trace::SdkTracerProvider;
+use platform::{
+    error::Failure,
+    messaging::inbox::{self, Consumer, Envelope, Handler},
+    testing::eventually,
+};
+use prost_types::Timestamp;
+use sqlx::{
+    PgConnection,
+    postgres::{PgConnectOptions, PgPoolOptions},
+};
+use tracing::{Instrument as _, Span};
+use tracing_opentelemetry::OpenTelemetrySpanExt as _;
+use tracing_subscriber::layer::SubscriberExt as _;
+
+use crate::bed::{Bed, SOON};
+
+struct Remember(Arc<Mutex<Option<TraceId>>>);
+
+fn trace_id() -> TraceId {
+    Span::current().context().span().span_context().trace_id()
+}
+
+impl Handler for Remember {
+    type Body = Timestamp;
+
+    async fn apply_in_tx(
+        &self,
+        _: &mut PgConnection,
+        _: &Envelope,
+        _: Timestamp,
+    ) -> Result<(), Failure> {
+        *self.0.lock().unwrap() = Some(trace_id());
+        Ok(())
+    }
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_consumer_continues_the_trace(_: PgPoolOptions, options: PgConnectOptions) {
+    let provider = SdkTracerProvider::builder().build();
+    let layer = tracing_opentelemetry::layer().with_tracer(provider.tracer("tests"));
+    let subscriber = tracing_subscriber::registry().with(layer);
+    // The runtime of a sqlx test has this one thread.
+    let _guard = tracing::subscriber::set_default(subscriber);
+    let bed = Bed::new(options).await;
+    bed.start_relay();
+    let seen = Arc::new(Mutex::new(None));
+    let consumer = Consumer::new("tracing-svc", bed.schema, bed.schema, "ThingDone");
+    let (js, pool, handler) = (
+        bed.js.clone(),
+        bed.pool.clone(),
+        Remember(Arc::clone(&seen)),
+    );
+    tokio::spawn(inbox::run(consumer, js, pool, handler, bed.token.clone()));
+
+    let request = tracing::info_span!("request");
+    let published = async {
+        bed.commit_event().await;
+        trace_id()
+    };
+    let published = published.instrument(request).await;
+    assert_ne!(published, TraceId::INVALID);
+    eventually("it is consumed", SOON, async || {
+        *seen.lock().unwrap() == Some(published)
+    })
+    .await;
+    bed.drop_stream().await;
+}

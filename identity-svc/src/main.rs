@@ -1,5 +1,2 @@
-//! Starts identity-svc; `--help` lists its settings.
-
-fn main() -> std::process::ExitCode {
-    platform::service::main::<identity_svc::Service>()
-}
+//! Entry point.
+fn main() {}

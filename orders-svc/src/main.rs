@@ -1,2 +1,5 @@
-//! Entry point.
-fn main() {}
+//! The process.
+
+fn main() -> std::process::ExitCode {
+    platform::service::main::<orders_svc::OrdersService>()
+}

@@ -76,8 +76,7 @@ mod lease;
 pub mod outbox;
 mod publish;
 pub mod relay;
-mod replay;
+pub mod replay;
 mod trace;
 
 pub use lease::Lease;
-pub use replay::replay;

@@ -2,6 +2,7 @@
 //! compiles its SQL from it, the gateway its OpenAPI, and both refuse whatever is not in it.
 
 pub mod identity;
+pub mod orders;
 
 /// How a field's values look and compare, which decides the operators it takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,7 +4,10 @@ use proto::lists::{Class, Field};
 use sqlx::{Postgres, QueryBuilder, Row, postgres::PgRow};
 
 use super::{List, condition::push_value, cursor};
-use crate::{error::Failure, list::fields::Value};
+use crate::{
+    error::Failure,
+    list::{database, fields::Value},
+};
 
 type Sql = QueryBuilder<Postgres>;
 
@@ -88,7 +91,8 @@ impl Keys {
     pub(super) fn cursor(&self, row: &PgRow) -> Result<String, Failure> {
         Ok(cursor::encode(
             &self.name,
-            &row.try_get::<Vec<Option<String>>, _>("list_keys")?,
+            &row.try_get::<Vec<Option<String>>, _>("list_keys")
+                .map_err(database)?,
         ))
     }
 

@@ -18,6 +18,7 @@ use self::{
 };
 use super::{
     check::{Checked, Start, check},
+    database,
     fields::Value,
     refuse,
 };
@@ -176,14 +177,15 @@ impl List {
             .statement(&checked, &keys)?
             .build()
             .fetch_all(&mut *conn)
-            .await?;
+            .await
+            .map_err(database)?;
         let size = checked.page_size as usize;
         let more = self.table.paged && rows.len() > size;
         if more {
             rows.truncate(size);
         }
         let total = match rows.first() {
-            Some(row) => row.try_get("list_total")?,
+            Some(row) => row.try_get("list_total").map_err(database)?,
             None if checked.start == Start::Number(1) => 0,
             None => self.count(conn, &checked).await?,
         };
@@ -191,7 +193,11 @@ impl List {
         Ok(Page {
             total: u64::try_from(total).unwrap_or_default(),
             next_cursor: last.map(|row| keys.cursor(row)).transpose()?,
-            rows: rows.iter().map(T::from_row).collect::<Result<_, _>>()?,
+            rows: rows
+                .iter()
+                .map(T::from_row)
+                .collect::<Result<_, _>>()
+                .map_err(database)?,
             include: checked.include,
         })
     }
@@ -233,7 +239,10 @@ impl List {
     async fn count(&self, conn: &mut PgConnection, checked: &Checked) -> Result<i64, Failure> {
         let mut sql = QueryBuilder::new("");
         self.push_count(&mut sql, checked);
-        Ok(sql.build_query_scalar().fetch_one(conn).await?)
+        sql.build_query_scalar()
+            .fetch_one(conn)
+            .await
+            .map_err(database)
     }
 
     fn push_count(&self, sql: &mut QueryBuilder<Postgres>, checked: &Checked) {

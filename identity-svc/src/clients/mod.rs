@@ -1,3 +1,0 @@
-//! Typed clients of other contexts.
-
-pub mod wallet;

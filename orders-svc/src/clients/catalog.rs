@@ -1,0 +1,93 @@
+//! catalog-svc: what a cart costs now.
+
+use platform::{
+    grpc::{MAX_MESSAGE, client::Client},
+    money::{DecimalPlaces, Percent},
+};
+use proto::catalog::v1::{
+    CategorySnapshot, ProductSnapshot, QuoteLine, QuoteRequest, QuoteRequestLine,
+    catalog_quote_service_client::CatalogQuoteServiceClient,
+};
+
+use super::{amount, malformed, refused};
+use crate::{
+    error::Error,
+    order::{
+        cart::{NewLine, Quote},
+        model::{Category, Product},
+    },
+};
+
+/// Prices carts.
+#[derive(Debug, Clone)]
+pub struct Catalog(CatalogQuoteServiceClient<Client>);
+
+impl Catalog {
+    /// Over this connection.
+    pub fn new(client: Client) -> Self {
+        Self(CatalogQuoteServiceClient::new(client).max_decoding_message_size(MAX_MESSAGE))
+    }
+
+    /// What each line costs now; `None` where there is no such product.
+    pub async fn quote(&self, lines: &[NewLine]) -> Result<Vec<Option<Quote>>, Error> {
+        let asked = lines.iter().map(|line| QuoteRequestLine {
+            product_id: line.product_id.to_string(),
+            quantity: line.quantity.unsigned_abs(),
+        });
+        let request = QuoteRequest {
+            lines: asked.collect(),
+        };
+        let answer = self.0.clone().quote(request).await;
+        let quoted = answer
+            .map_err(|status| refused(&status))?
+            .into_inner()
+            .lines;
+        if quoted.len() != lines.len() {
+            return Err(Error::fault("the quote has another number of lines"));
+        }
+        quoted.into_iter().map(quote).collect()
+    }
+}
+
+fn quote(line: QuoteLine) -> Result<Option<Quote>, Error> {
+    let Some(product) = line.product else {
+        return Ok(None);
+    };
+    let tax_rate = line.tax_rate.as_deref().map(Percent::parse);
+    Ok(Some(Quote {
+        product: snapshot(product),
+        asset_decimal_places: DecimalPlaces::new(line.asset_decimal_places.into())
+            .map_err(malformed)?,
+        asset_code: line.asset_code,
+        unit_price: amount(&line.unit_price)?,
+        tax_rate: tax_rate.transpose().map_err(malformed)?,
+        unit_tax: amount(&line.unit_tax)?,
+        unit_bonus: amount(&line.unit_bonus)?,
+        available: line.available,
+        allow_choosing_quantity: line.allow_choosing_quantity,
+        requires_identity: line.requires_identity,
+    }))
+}
+
+fn snapshot(product: ProductSnapshot) -> Product {
+    Product {
+        name: product.name,
+        description: product.description,
+        type_code: product.type_code,
+        image: product.image_url,
+        thumbnail: product.thumbnail_url,
+        custom_data: product.custom_data,
+        metadata: product.metadata,
+        category: product.category.map(category),
+    }
+}
+
+fn category(category: CategorySnapshot) -> Category {
+    Category {
+        id: category.id,
+        title: category.title,
+        description: category.description,
+        image_url: category.image_url,
+        custom_data: category.custom_data,
+    }
+}

@@ -1,0 +1,117 @@
+//! Settings of this service, from flags and the environment.
+
+use std::{collections::HashMap, net::SocketAddr, str::FromStr};
+
+use platform::{
+    config::{self, Common, Nats, Settings},
+    money::Amount,
+};
+use secrecy::SecretString;
+
+/// What the process needs to know.
+#[derive(Debug, Clone, clap::Args)]
+pub struct Config {
+    /// What all processes share.
+    #[command(flatten)]
+    pub common: Common,
+
+    /// The broker.
+    #[command(flatten)]
+    pub nats: Nats,
+
+    /// Where gRPC is served.
+    #[arg(long, env = "ORDERS_LISTEN", default_value = "127.0.0.1:50052")]
+    pub listen: SocketAddr,
+
+    /// Where /livez, /readyz and /metrics are served; nowhere without it.
+    #[arg(long, env = "ORDERS_METRICS_LISTEN")]
+    pub metrics_listen: Option<SocketAddr>,
+
+    /// The database, as the app role.
+    #[arg(
+        long,
+        env = "ORDERS_DATABASE_URL",
+        value_parser = config::secret,
+        hide_env_values = true,
+        default_value = "postgres://guerdon_orders_app@127.0.0.1:5432/guerdon"
+    )]
+    pub database_url: SecretString,
+
+    /// The database, as the owner role; for `migrate` only.
+    #[arg(
+        long,
+        env = "ORDERS_OWNER_DATABASE_URL",
+        value_parser = config::secret,
+        hide_env_values = true
+    )]
+    pub owner_database_url: Option<SecretString>,
+
+    /// What shipping costs, flat, by asset: `usd=5.00,eur=4.50`. An asset that is not named: 0.
+    #[arg(long, env = "SHIPPING_AMOUNTS", default_value = "")]
+    pub shipping_amounts: ShippingAmounts,
+}
+
+impl Settings for Config {
+    fn common(&self) -> &Common {
+        &self.common
+    }
+
+    fn listen(&self) -> SocketAddr {
+        self.listen
+    }
+
+    fn metrics_listen(&self) -> Option<SocketAddr> {
+        self.metrics_listen
+    }
+}
+
+/// Flat shipping amounts by asset code, in lower case.
+#[derive(Debug, Clone, Default)]
+pub struct ShippingAmounts(HashMap<String, Amount>);
+
+impl ShippingAmounts {
+    /// What shipping costs in this asset.
+    pub fn of(&self, asset_code: &str) -> Amount {
+        let amount = self.0.get(&asset_code.to_lowercase());
+        amount.copied().unwrap_or(Amount::ZERO)
+    }
+}
+
+impl FromStr for ShippingAmounts {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        text.split(',')
+            .filter(|pair| !pair.trim().is_empty())
+            .map(|pair| {
+                let (code, amount) = pair
+                    .split_once('=')
+                    .ok_or_else(|| format!("{pair}: write asset=amount"))?;
+                let amount =
+                    Amount::parse(amount.trim()).map_err(|error| format!("{pair}: {error}"))?;
+                Ok((code.trim().to_lowercase(), amount))
+            })
+            .collect::<Result<_, _>>()
+            .map(Self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shipping_is_flat_by_asset() {
+        let amounts: ShippingAmounts = "usd=5.00, EUR=4.50".parse().unwrap();
+        assert_eq!(amounts.of("USD").to_string(), "5.00000000");
+        assert_eq!(amounts.of("eur").to_string(), "4.50000000");
+        assert_eq!(amounts.of("btc"), Amount::ZERO);
+        assert_eq!(
+            "".parse::<ShippingAmounts>().unwrap().of("usd"),
+            Amount::ZERO
+        );
+        for bad in ["usd", "usd=", "usd=-1", "usd=1e3"] {
+            assert!(bad.parse::<ShippingAmounts>().is_err(), "{bad}");
+        }
+    }
+}

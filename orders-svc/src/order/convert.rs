@@ -1,0 +1,330 @@
+//! Between the wire and the model.
+
+use std::collections::BTreeMap;
+
+use platform::{
+    clock::to_proto,
+    error::{FieldCode, InvalidValue, Violations},
+    ids::Id,
+    money::Amount,
+};
+use proto::orders::v1 as wire;
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::{
+    cart::{NewLine, NewOrder},
+    model::{
+        DeliveryMethod, Line, LineStatus, Order, OrderStatus, OrderWithLines, PaymentStatus,
+        Product, ProductId,
+    },
+};
+use crate::error::Error;
+
+/// Lines in the longest cart.
+const MAX_LINES: usize = 200;
+/// Units in the largest line.
+const MAX_QUANTITY: u32 = 1_000_000;
+/// Characters in the longest free text.
+const MAX_TEXT: usize = 2_048;
+/// Bytes in the largest `customData`.
+const MAX_CUSTOM_DATA: usize = 16 * 1024;
+
+/// Reads a cart; whatever is wrong with its form is refused at once.
+pub fn new_order(request: wire::CreateOrderRequest) -> Result<NewOrder, Error> {
+    let mut violations = Violations::default();
+    let delivery_method = delivery_method(request.delivery_method());
+    if delivery_method == Some(DeliveryMethod::Shipping)
+        && request
+            .shipping_address_id
+            .as_deref()
+            .is_none_or(str::is_empty)
+    {
+        violations.add(
+            "shippingAddressId",
+            FieldCode::Required,
+            "is required with shipping",
+        );
+    }
+    for (field, text) in [
+        ("shippingAddressId", &request.shipping_address_id),
+        ("chosenPaymentMethod", &request.chosen_payment_method),
+        ("userNotes", &request.user_notes),
+    ] {
+        check_text(&mut violations, field, text.as_deref());
+    }
+    let custom_data = request.custom_data.unwrap_or_else(|| "{}".to_owned());
+    violations.value("customData", check_object(&custom_data));
+    let user_id = violations.value("userId", Id::parse(&request.user_id));
+    let wallet_id = request.wallet_id.as_deref().map(Id::parse);
+    let wallet_id = wallet_id.and_then(|id| violations.value("walletId", id));
+    let lines = lines(&mut violations, &request.lines);
+    violations.finish()?;
+    Ok(NewOrder {
+        user_id: user_id.ok_or_else(|| Error::fault("an id that is neither good nor bad"))?,
+        lines,
+        delivery_method,
+        shipping_address_id: request.shipping_address_id,
+        chosen_payment_method: request.chosen_payment_method,
+        user_notes: request.user_notes,
+        custom_data,
+        use_bonus: request.use_bonus,
+        wallet_id,
+    })
+}
+
+fn lines(violations: &mut Violations, lines: &[wire::NewOrderLine]) -> Vec<NewLine> {
+    let fits = (1..=MAX_LINES).contains(&lines.len());
+    violations.check("lines", fits, FieldCode::Length, "must hold 1 to 200 lines");
+    let line = |(position, line): (usize, &wire::NewOrderLine)| {
+        let product_id = violations.value(
+            &format!("lines[{position}].productId"),
+            ProductId::parse(&line.product_id),
+        );
+        let quantity = line.quantity.unwrap_or(1);
+        let quantity = i32::try_from(quantity)
+            .ok()
+            .filter(|_| (1..=MAX_QUANTITY).contains(&quantity))
+            .ok_or_else(|| InvalidValue::new(FieldCode::Range, "must be 1 to 1000000"));
+        let quantity = violations.value(&format!("lines[{position}].quantity"), quantity);
+        Some(NewLine {
+            product_id: product_id?,
+            quantity: quantity?,
+        })
+    };
+    lines
+        .iter()
+        .take(MAX_LINES)
+        .enumerate()
+        .filter_map(line)
+        .collect()
+}
+
+fn check_text(violations: &mut Violations, field: &str, text: Option<&str>) {
+    let fits = text.is_none_or(|text| text.chars().count() <= MAX_TEXT);
+    violations.check(
+        field,
+        fits,
+        FieldCode::Length,
+        "is at most 2048 characters long",
+    );
+}
+
+fn check_object(text: &str) -> Result<(), InvalidValue> {
+    if text.len() > MAX_CUSTOM_DATA {
+        return Err(InvalidValue::new(FieldCode::Length, "is at most 16 KiB"));
+    }
+    serde_json::from_str::<BTreeMap<String, &RawValue>>(text)
+        .map(drop)
+        .map_err(|_| InvalidValue::new(FieldCode::Type, "must be an object"))
+}
+
+/// Reads an optional amount of a request.
+pub fn amount(field: &'static str, text: Option<&str>) -> Result<Option<Amount>, Error> {
+    let parsed = text.map(Amount::parse).transpose();
+    parsed.map_err(|invalid| Error::invalid(field, invalid))
+}
+
+/// Reads the reason of a cancellation: JSON text of a string or an array.
+pub fn reason(json: Option<String>) -> Result<Option<String>, Error> {
+    let Some(json) = json else { return Ok(None) };
+    let refuse = |code, message| Err(Error::invalid("reason", InvalidValue::new(code, message)));
+    if json.len() > MAX_TEXT {
+        return refuse(FieldCode::Length, "is at most 2048 bytes");
+    }
+    let raw: Result<&RawValue, _> = serde_json::from_str(&json);
+    match raw.map(|raw| raw.get().as_bytes().first().copied()) {
+        Ok(Some(b'"' | b'[')) => Ok(Some(json)),
+        _ => refuse(FieldCode::Type, "must be a string or an array"),
+    }
+}
+
+/// Reads how many units of a line are meant.
+pub fn quantity(quantity: Option<u32>) -> Result<Option<i32>, Error> {
+    let Some(quantity) = quantity else {
+        return Ok(None);
+    };
+    match i32::try_from(quantity) {
+        Ok(quantity @ 1..) => Ok(Some(quantity)),
+        _ => Err(Error::invalid(
+            "quantity",
+            InvalidValue::new(FieldCode::Range, "must be 1 to 1000000"),
+        )),
+    }
+}
+
+const fn delivery_method(wire: wire::DeliveryMethod) -> Option<DeliveryMethod> {
+    match wire {
+        wire::DeliveryMethod::Unspecified => None,
+        wire::DeliveryMethod::Shipping => Some(DeliveryMethod::Shipping),
+        wire::DeliveryMethod::Pickup => Some(DeliveryMethod::Pickup),
+    }
+}
+
+/// What every action on an order answers.
+pub fn answer(order: &OrderWithLines) -> wire::GetOrderResponse {
+    wire::GetOrderResponse {
+        order: Some(order_with_lines(order)),
+    }
+}
+
+/// A dry run has nothing that could be read later.
+pub fn hide_ids(answer: &mut wire::GetOrderResponse) {
+    let Some(order) = &mut answer.order else {
+        return;
+    };
+    order.id.clear();
+    order.reference.clear();
+    for line in &mut order.lines {
+        line.id.clear();
+        line.order_id.clear();
+    }
+}
+
+/// An order with its lines.
+pub fn order_with_lines(order: &OrderWithLines) -> wire::Order {
+    let mut converted = self::order(&order.order);
+    converted.lines = order.lines.iter().map(line).collect();
+    converted
+}
+
+/// An order without its lines.
+pub fn order(order: &Order) -> wire::Order {
+    let delivery_method = match order.delivery_method {
+        None => wire::DeliveryMethod::Unspecified,
+        Some(DeliveryMethod::Shipping) => wire::DeliveryMethod::Shipping,
+        Some(DeliveryMethod::Pickup) => wire::DeliveryMethod::Pickup,
+    };
+    wire::Order {
+        id: order.id.into(),
+        user_id: order.user_id.into(),
+        asset_code: order.asset_code.clone(),
+        amount: order.amount.into(),
+        amount_without_shipment: order.amount_without_shipment().into(),
+        amount_without_taxes: order.amount_without_taxes().into(),
+        shipping_amount: order.shipping_amount.into(),
+        taxes_amount: order.taxes_amount.into(),
+        bonus: order.bonus.into(),
+        bonus_asset_code: order.bonus_asset_code.clone(),
+        paid_amount: order.paid_amount.into(),
+        unpaid_amount: order.unpaid_amount().into(),
+        order_status: order_status(order.order_status).into(),
+        payment_status: payment_status(order.payment_status).into(),
+        delivery_method: delivery_method.into(),
+        tracking_id: order.tracking_id.map(|id| id.to_string()),
+        reference: order.reference.clone(),
+        paid_at: order.paid_at.map(to_proto),
+        fulfilled_at: order.fulfilled_at.map(to_proto),
+        canceled_at: order.canceled_at.map(to_proto),
+        lines: Vec::new(),
+        metadata: metadata(order),
+        custom_data: order.custom_data.clone(),
+        created_at: Some(to_proto(order.created_at)),
+        updated_at: Some(to_proto(order.updated_at)),
+    }
+}
+
+/// What `metadata` of an order shows.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Metadata<'a> {
+    delivery_method: Option<&'static str>,
+    shipping_amount: Amount,
+    taxes_amount: Amount,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shipping_address_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chosen_payment_method: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    user_notes: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bonus_skipped: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cancel_reason: Option<&'a RawValue>,
+}
+
+fn metadata(order: &Order) -> String {
+    let reason = order.cancel_reason.as_deref();
+    let metadata = Metadata {
+        delivery_method: order.delivery_method.map(DeliveryMethod::as_str),
+        shipping_amount: order.shipping_amount,
+        taxes_amount: order.taxes_amount,
+        shipping_address_id: order.shipping_address_id.as_deref(),
+        chosen_payment_method: order.chosen_payment_method.as_deref(),
+        user_notes: order.user_notes.as_deref(),
+        bonus_skipped: order.bonus_skipped.as_deref(),
+        cancel_reason: reason.and_then(|json| serde_json::from_str(json).ok()),
+    };
+    serde_json::to_string(&metadata).expect("texts and amounts make JSON")
+}
+
+const fn order_status(status: OrderStatus) -> wire::OrderStatus {
+    match status {
+        OrderStatus::Draft => wire::OrderStatus::Draft,
+        OrderStatus::Unfulfilled => wire::OrderStatus::Unfulfilled,
+        OrderStatus::Fulfilled => wire::OrderStatus::Fulfilled,
+        OrderStatus::Canceled => wire::OrderStatus::Canceled,
+    }
+}
+
+const fn payment_status(status: PaymentStatus) -> wire::PaymentStatus {
+    match status {
+        PaymentStatus::Unpaid => wire::PaymentStatus::Unpaid,
+        PaymentStatus::Paid => wire::PaymentStatus::Paid,
+        PaymentStatus::FullyPaid => wire::PaymentStatus::FullyPaid,
+        PaymentStatus::PartiallyRefunded => wire::PaymentStatus::PartiallyRefunded,
+        PaymentStatus::FullyRefunded => wire::PaymentStatus::FullyRefunded,
+    }
+}
+
+/// A line.
+pub fn line(line: &Line) -> wire::OrderLine {
+    let status = match line.status {
+        LineStatus::Unfulfilled => wire::OrderLineStatus::Unfulfilled,
+        LineStatus::PartiallyFulfilled => wire::OrderLineStatus::PartiallyFulfilled,
+        LineStatus::Fulfilled => wire::OrderLineStatus::Fulfilled,
+        LineStatus::Canceled => wire::OrderLineStatus::Canceled,
+    };
+    wire::OrderLine {
+        id: line.id.into(),
+        order_id: line.order_id.into(),
+        product_id: line.product_id.into(),
+        product: Some(product(line.product_id, &line.product)),
+        quantity: line.quantity.unsigned_abs(),
+        fulfilled_quantity: line.fulfilled_quantity.unsigned_abs(),
+        status: status.into(),
+        unit_price: line.unit_price.into(),
+        unit_tax: line.unit_tax.into(),
+        tax_rate: line.tax_rate.map(|rate| rate.to_string()),
+        unit_bonus: line.unit_bonus.into(),
+        asset_code: line.asset_code.clone(),
+        bonus_asset_code: line.bonus_asset_code.clone(),
+        fulfilled_at: line.fulfilled_at.map(to_proto),
+        metadata: "{}".to_owned(),
+        created_at: Some(to_proto(line.created_at)),
+        updated_at: Some(to_proto(line.updated_at)),
+    }
+}
+
+fn product(id: ProductId, product: &Product) -> wire::OrderedProduct {
+    wire::OrderedProduct {
+        id: id.into(),
+        name: product.name.clone(),
+        description: product.description.clone(),
+        type_code: product.type_code.clone(),
+        image: product.image.clone(),
+        thumbnail: product.thumbnail.clone(),
+        custom_data: product.custom_data.clone(),
+        metadata: product.metadata.clone(),
+        category: product
+            .category
+            .as_ref()
+            .map(|category| wire::OrderedCategory {
+                id: category.id.clone(),
+                title: category.title.clone(),
+                description: category.description.clone(),
+                image_url: category.image_url.clone(),
+                custom_data: category.custom_data.clone(),
+            }),
+    }
+}

@@ -1,0 +1,16 @@
+//! Orders: the aggregate of this service.
+
+pub mod cart;
+pub mod claim;
+pub mod convert;
+mod events;
+pub mod fulfilment;
+pub mod grpc;
+pub mod model;
+mod payment;
+mod refund;
+mod repo;
+pub mod service;
+
+#[cfg(test)]
+mod properties;

@@ -1,0 +1,138 @@
+//! `orders.order_lines`.
+
+use chrono::{DateTime, Utc};
+use platform::{
+    error::Failure,
+    list::{Key, List, Page},
+    pg::ensure_affected,
+};
+use proto::{common::v1::ListRequest, lists::orders::ORDER_LINES};
+use sqlx::PgConnection;
+
+use crate::order::model::{Line, LineId, OrderId};
+
+/// Writes the lines of a new order, in one statement.
+pub async fn insert_in_tx(conn: &mut PgConnection, lines: &[Line]) -> Result<(), sqlx::Error> {
+    let inserted = sqlx::query!(
+        "insert into orders.order_lines (
+             id, order_id, position, product_id, product, quantity, fulfilled_quantity, status,
+             unit_price, unit_tax, tax_rate, unit_bonus, asset_code, bonus_asset_code, created_at,
+             updated_at)
+         select line.id, line.order_id, line.position, line.product_id, line.product,
+                line.quantity, 0, 'unfulfilled', line.unit_price, line.unit_tax, line.tax_rate,
+                line.unit_bonus, line.asset_code, line.bonus_asset_code, line.created_at,
+                line.created_at
+         from unnest($1::uuid[], $2::uuid[], $3::integer[], $4::uuid[], $5::jsonb[], $6::integer[],
+                     $7::numeric[], $8::numeric[], $9::numeric[], $10::numeric[], $11::text[],
+                     $12::text[], $13::timestamptz[])
+             as line (id, order_id, position, product_id, product, quantity, unit_price, unit_tax,
+                      tax_rate, unit_bonus, asset_code, bonus_asset_code, created_at)",
+        &column(lines, |line| line.id) as _,
+        &column(lines, |line| line.order_id) as _,
+        &column(lines, |line| line.position),
+        &column(lines, |line| line.product_id) as _,
+        &column(lines, |line| line.product.clone()) as _,
+        &column(lines, |line| line.quantity),
+        &column(lines, |line| line.unit_price) as _,
+        &column(lines, |line| line.unit_tax) as _,
+        &column(lines, |line| line.tax_rate) as _,
+        &column(lines, |line| line.unit_bonus) as _,
+        &column(lines, |line| line.asset_code.clone()),
+        &column(lines, |line| line.bonus_asset_code.clone()),
+        &column(lines, |line| line.created_at),
+    )
+    .execute(conn)
+    .await?;
+    ensure_affected(inserted, lines.len() as u64)
+}
+
+fn column<T>(lines: &[Line], of: impl Fn(&Line) -> T) -> Vec<T> {
+    lines.iter().map(of).collect()
+}
+
+/// The lines of these orders, those of one order together and in their order.
+pub async fn of_orders(
+    conn: &mut PgConnection,
+    order_ids: &[OrderId],
+) -> Result<Vec<Line>, sqlx::Error> {
+    sqlx::query_as!(
+        Line,
+        "select * from orders.order_lines where order_id = any($1) order by order_id, position",
+        order_ids as _
+    )
+    .fetch_all(conn)
+    .await
+}
+
+/// The line, if the order has it.
+pub async fn find(
+    conn: &mut PgConnection,
+    order_id: OrderId,
+    id: LineId,
+) -> Result<Option<Line>, sqlx::Error> {
+    sqlx::query_as!(
+        Line,
+        "select * from orders.order_lines where order_id = $1 and id = $2",
+        order_id as _,
+        id as _
+    )
+    .fetch_optional(conn)
+    .await
+}
+
+/// A page of an order's lines.
+pub async fn list(
+    conn: &mut PgConnection,
+    request: &ListRequest,
+    order_id: OrderId,
+) -> Result<Page<Line>, Failure> {
+    List::new(&ORDER_LINES, "orders.order_lines l", Key::Id("l.id"))
+        .select("l.*")
+        .only_with("l.order_id = ?", Some(order_id.uuid()))
+        .fetch(conn, request)
+        .await
+}
+
+/// Writes what can change.
+pub async fn update_in_tx(conn: &mut PgConnection, line: &Line) -> Result<(), sqlx::Error> {
+    let updated = sqlx::query!(
+        "update orders.order_lines
+         set fulfilled_quantity = $2, status = $3, fulfilled_at = $4, updated_at = $5
+         where id = $1",
+        line.id as _,
+        line.fulfilled_quantity,
+        line.status as _,
+        line.fulfilled_at,
+        line.updated_at,
+    )
+    .execute(conn)
+    .await?;
+    ensure_affected(updated, 1)
+}
+
+/// Marks the lines of a canceled order.
+pub async fn cancel_in_tx(
+    conn: &mut PgConnection,
+    order_id: OrderId,
+    now: DateTime<Utc>,
+) -> Result<(), sqlx::Error> {
+    sqlx::query!(
+        "update orders.order_lines set status = 'canceled', updated_at = $2 where order_id = $1",
+        order_id as _,
+        now,
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+/// Takes back the lines of a draft.
+pub async fn delete_in_tx(conn: &mut PgConnection, order_id: OrderId) -> Result<(), sqlx::Error> {
+    sqlx::query!(
+        "delete from orders.order_lines where order_id = $1",
+        order_id as _
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}

@@ -1,2 +1,5 @@
-//! Entry point.
-fn main() {}
+//! Starts identity-svc; `--help` lists its settings.
+
+fn main() -> std::process::ExitCode {
+    platform::service::main::<identity_svc::Service>()
+}

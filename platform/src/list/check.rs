@@ -3,7 +3,7 @@
 
 use proto::{
     common::v1::{Filter, ListRequest, Operator, Sort},
-    lists::{Class, DEFAULT_PAGE_SIZE, Field, ListTable, MAX_VALUES},
+    lists::{Class, DEFAULT_PAGE_SIZE, Field, ListTable, MAX_PAGE_SIZE, MAX_VALUES},
 };
 
 use super::{
@@ -74,20 +74,7 @@ pub fn check(table: &ListTable, request: &ListRequest) -> Result<Checked, Failur
         .iter()
         .map(|filter| condition(table, filter));
     let include = includes(table, &request.include)?;
-    let page_size = request.page_size.unwrap_or(DEFAULT_PAGE_SIZE);
-    for included in table
-        .includes
-        .iter()
-        .filter(|included| include.contains(&included.name))
-    {
-        if page_size > included.max_page_size {
-            let message = format!(
-                "must be at most {} with `{}`",
-                included.max_page_size, included.name
-            );
-            return Err(refuse("page[size]", FieldCode::Range, &message));
-        }
-    }
+    let page_size = page_size(table, request, &include)?;
     let start = match &request.page_after {
         Some(cursor) => Start::After(cursor.clone()),
         None => Start::Number(request.page_number.unwrap_or(1).max(1)),
@@ -100,6 +87,30 @@ pub fn check(table: &ListTable, request: &ListRequest) -> Result<Checked, Failur
         start,
         include,
     })
+}
+
+fn page_size(
+    table: &ListTable,
+    request: &ListRequest,
+    include: &[&'static str],
+) -> Result<u32, Failure> {
+    let size = request.page_size.unwrap_or(DEFAULT_PAGE_SIZE);
+    if !(1..=MAX_PAGE_SIZE).contains(&size) {
+        let message = format!("must be 1 to {MAX_PAGE_SIZE}");
+        return Err(refuse("page[size]", FieldCode::Range, &message));
+    }
+    let mut included = table
+        .includes
+        .iter()
+        .filter(|known| include.contains(&known.name));
+    if let Some(heavy) = included.find(|included| size > included.max_page_size) {
+        let message = format!(
+            "must be at most {} with `{}`",
+            heavy.max_page_size, heavy.name
+        );
+        return Err(refuse("page[size]", FieldCode::Range, &message));
+    }
+    Ok(size)
 }
 
 /// Checks which relations to embed; for single reads, too.
@@ -176,6 +187,9 @@ fn test(class: Class, operator: Operator, values: &[String]) -> Result<Test, Str
             .map(|value| fields::value(class, value))
             .collect()
     };
+    if values.iter().any(|value| value.contains('\0')) {
+        return Err("must not hold a NUL".into());
+    }
     match operator {
         Operator::In => return Ok(Test::In(all()?)),
         Operator::Nin => return Ok(Test::NotIn(all()?)),

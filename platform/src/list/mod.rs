@@ -48,8 +48,3 @@ fn refuse(parameter: &str, code: FieldCode, message: &str) -> Failure {
     Failure::new(Code::InvalidQuery, format!("{parameter}: {message}"))
         .field(parameter, code, message)
 }
-
-/// A fault of the database.
-fn database(error: sqlx::Error) -> Failure {
-    Failure::internal(error)
-}

@@ -76,7 +76,8 @@ mod lease;
 pub mod outbox;
 mod publish;
 pub mod relay;
-pub mod replay;
+mod replay;
 mod trace;
 
 pub use lease::Lease;
+pub use replay::replay;

@@ -17,7 +17,7 @@ use super::{
     outbox,
     publish::{self, Row},
 };
-use crate::pg::Schema;
+use crate::{failpoint, pg::Schema};
 
 const BATCH: i64 = 512;
 /// The first look after an append, which is announced before its commit; each next look waits twice
@@ -123,6 +123,11 @@ impl Relay {
             return Ok(Pass::Idle);
         }
         let published = publish::in_order(&self.js, self.schema, rows, None).await;
+        // A crash or an error right here means that the batch is published again.
+        failpoint::hit("outbox.published");
+        if failpoint::fails("outbox.published") {
+            return Err("failpoint outbox.published".into());
+        }
         self.mark(&published.ids).await?;
         match published.error {
             None => Ok(Pass::Published),

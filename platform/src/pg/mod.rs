@@ -144,16 +144,13 @@ async fn is_idle(connection: &mut PgConnection) -> Result<bool, sqlx::Error> {
 
 /// Begins a transaction; the only place that does.
 ///
-/// It begins in a task of its own, which ends even if the caller goes away: sqlx 0.9.0 leaves an
-/// open transaction on the pooled connection when `begin` is cancelled (launchbadge/sqlx#4393).
+/// `BEGIN` runs in a task of its own, which ends even if the caller goes away: sqlx 0.9.0 leaves an
+/// open transaction on the pooled connection when that is cancelled (launchbadge/sqlx#4393).
 /// Dropping the transaction rolls it back.
 pub async fn tx(pool: &PgPool) -> Result<Transaction<'static, Postgres>, sqlx::Error> {
-    let pool = pool.clone();
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the one place, which makes it safe to cancel"
-    )]
-    let begun = tokio::spawn(async move { pool.begin().await });
+    // A caller that leaves here also leaves the queue for a connection.
+    let connection = pool.acquire().await?;
+    let begun = tokio::spawn(Transaction::begin(connection, None));
     begun
         .await
         .unwrap_or_else(|_stopped| Err(sqlx::Error::WorkerCrashed))

@@ -7,7 +7,7 @@ use platform::{
         Lease,
         jetstream::connect,
         outbox::{self, Aggregate, Message},
-        replay::replay,
+        replay,
     },
     pg,
     testing::{assert_no_leftovers, eventually},

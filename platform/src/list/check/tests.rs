@@ -115,3 +115,36 @@ fn pages_shrink_with_what_they_embed() {
     assert_eq!((plain.page_size, plain.start), (30, Start::Number(1)));
     assert_eq!(plain.sort, [(TABLE.field("secret").unwrap(), false)]);
 }
+
+#[test]
+fn requests_that_no_gateway_read_are_checked_too() {
+    let sized = |size| {
+        check(
+            &TABLE,
+            &ListRequest {
+                page_size: Some(size),
+                ..Default::default()
+            },
+        )
+    };
+    assert!(sized(0).is_err() && sized(1001).is_err() && sized(1000).is_ok());
+    let filter = |operator, values: &[&str]| {
+        let values = values.iter().map(ToString::to_string).collect();
+        let filters = vec![Filter {
+            field: "name".into(),
+            operator,
+            values,
+        }];
+        check(
+            &TABLE,
+            &ListRequest {
+                filters,
+                ..Default::default()
+            },
+        )
+    };
+    assert!(filter(Operator::Eq.into(), &["a"]).is_ok());
+    assert!(filter(Operator::Eq.into(), &["a\0b"]).is_err());
+    assert!(filter(Operator::Eq.into(), &[]).is_err());
+    assert!(filter(0, &["a"]).is_err() && filter(99, &["a"]).is_err());
+}

@@ -4,10 +4,7 @@ use proto::lists::{Class, Field};
 use sqlx::{Postgres, QueryBuilder, Row, postgres::PgRow};
 
 use super::{List, condition::push_value, cursor};
-use crate::{
-    error::Failure,
-    list::{database, fields::Value},
-};
+use crate::{error::Failure, list::fields::Value};
 
 type Sql = QueryBuilder<Postgres>;
 
@@ -91,8 +88,7 @@ impl Keys {
     pub(super) fn cursor(&self, row: &PgRow) -> Result<String, Failure> {
         Ok(cursor::encode(
             &self.name,
-            &row.try_get::<Vec<Option<String>>, _>("list_keys")
-                .map_err(database)?,
+            &row.try_get::<Vec<Option<String>>, _>("list_keys")?,
         ))
     }
 

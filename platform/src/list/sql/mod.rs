@@ -18,7 +18,6 @@ use self::{
 };
 use super::{
     check::{Checked, Start, check},
-    database,
     fields::Value,
     refuse,
 };
@@ -177,15 +176,14 @@ impl List {
             .statement(&checked, &keys)?
             .build()
             .fetch_all(&mut *conn)
-            .await
-            .map_err(database)?;
+            .await?;
         let size = checked.page_size as usize;
         let more = self.table.paged && rows.len() > size;
         if more {
             rows.truncate(size);
         }
         let total = match rows.first() {
-            Some(row) => row.try_get("list_total").map_err(database)?,
+            Some(row) => row.try_get("list_total")?,
             None if checked.start == Start::Number(1) => 0,
             None => self.count(conn, &checked).await?,
         };
@@ -193,11 +191,7 @@ impl List {
         Ok(Page {
             total: u64::try_from(total).unwrap_or_default(),
             next_cursor: last.map(|row| keys.cursor(row)).transpose()?,
-            rows: rows
-                .iter()
-                .map(T::from_row)
-                .collect::<Result<_, _>>()
-                .map_err(database)?,
+            rows: rows.iter().map(T::from_row).collect::<Result<_, _>>()?,
             include: checked.include,
         })
     }
@@ -239,10 +233,7 @@ impl List {
     async fn count(&self, conn: &mut PgConnection, checked: &Checked) -> Result<i64, Failure> {
         let mut sql = QueryBuilder::new("");
         self.push_count(&mut sql, checked);
-        sql.build_query_scalar()
-            .fetch_one(conn)
-            .await
-            .map_err(database)
+        Ok(sql.build_query_scalar().fetch_one(conn).await?)
     }
 
     fn push_count(&self, sql: &mut QueryBuilder<Postgres>, checked: &Checked) {

@@ -12,6 +12,7 @@ use tracing::Instrument as _;
 use super::{Applied, Consumer, Effect, Envelope, envelope};
 use crate::{
     error::Failure,
+    failpoint,
     messaging::{
         dead_letters::{self, Letter},
         trace,
@@ -43,6 +44,7 @@ pub(super) async fn handle<E: Effect>(
     let span = span(consumer, envelope.as_ref().ok());
     async {
         let outcome = apply(consumer, effect, envelope, &message).await;
+        failpoint::hit("inbox.applied");
         let answer = judge(consumer, pool, &message, outcome).await;
         if let Err(error) = message.ack_with(answer).await {
             tracing::debug!(%error, "the answer is lost, so the event comes again");

@@ -1,0 +1,64 @@
+//! `guerdon.identity.v1.AuthService`.
+
+use platform::{
+    auth::{Caller, Kind},
+    clock::to_proto,
+    error::{Code, Failure},
+};
+use proto::identity::v1::{
+    ExchangeApiKeyRequest, ExchangeApiKeyResponse, GetJwksRequest, GetJwksResponse,
+    IssueServiceTokenRequest, IssueServiceTokenResponse, auth_service_server::AuthService,
+};
+use tonic::{Request, Response, Status};
+
+use super::Auth;
+
+/// The adapter.
+#[derive(Debug)]
+pub struct AuthGrpc(pub Auth);
+
+#[tonic::async_trait]
+impl AuthService for AuthGrpc {
+    async fn get_jwks(
+        &self,
+        _request: Request<GetJwksRequest>,
+    ) -> Result<Response<GetJwksResponse>, Status> {
+        let jwks_json = self.0.jwks_json();
+        Ok(Response::new(GetJwksResponse { jwks_json }))
+    }
+
+    async fn issue_service_token(
+        &self,
+        request: Request<IssueServiceTokenRequest>,
+    ) -> Result<Response<IssueServiceTokenResponse>, Status> {
+        let IssueServiceTokenRequest { service, secret } = request.into_inner();
+        let issued = self.0.service_token(&service, &secret)?;
+        Ok(Response::new(IssueServiceTokenResponse {
+            token: issued.token,
+            expires_at: Some(to_proto(issued.expires_at)),
+        }))
+    }
+
+    async fn exchange_api_key(
+        &self,
+        request: Request<ExchangeApiKeyRequest>,
+    ) -> Result<Response<ExchangeApiKeyResponse>, Status> {
+        require_service(Caller::of(&request)?)?;
+        let issued = self.0.exchange_api_key(&request.get_ref().key).await?;
+        Ok(Response::new(ExchangeApiKeyResponse {
+            token: issued.token,
+            expires_at: Some(to_proto(issued.expires_at)),
+        }))
+    }
+}
+
+/// Keys are exchanged by the gateway, never by who holds another credential.
+fn require_service(caller: &Caller) -> Result<(), Failure> {
+    match caller.kind {
+        Kind::Service => Ok(()),
+        Kind::User | Kind::Key => Err(Failure::new(
+            Code::Forbidden,
+            "for Guerdon's own processes only",
+        )),
+    }
+}

@@ -1,0 +1,3 @@
+//! Typed clients of other contexts.
+
+pub mod wallet;

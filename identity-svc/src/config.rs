@@ -1,0 +1,61 @@
+//! Settings of identity-svc.
+
+use std::net::SocketAddr;
+
+use clap::Args;
+use platform::config::{Common, Nats, Settings, secret};
+use secrecy::SecretString;
+
+/// Flags and environment variables.
+#[derive(Debug, Clone, Args)]
+pub struct Config {
+    /// What every process has.
+    #[command(flatten)]
+    pub common: Common,
+
+    /// The broker.
+    #[command(flatten)]
+    pub nats: Nats,
+
+    /// Where gRPC is served.
+    #[arg(long, env = "IDENTITY_LISTEN", default_value = "127.0.0.1:50054")]
+    pub listen: SocketAddr,
+
+    /// Where `/livez`, `/readyz` and `/metrics` are served; nowhere if unset.
+    #[arg(long, env = "IDENTITY_METRICS_LISTEN")]
+    pub metrics_listen: Option<SocketAddr>,
+
+    /// Postgres, as the role `guerdon_identity_app`.
+    #[arg(long, env = "IDENTITY_DATABASE_URL", value_parser = secret, hide_env_values = true)]
+    pub database_url: SecretString,
+
+    /// The key that signs tokens: base64url of a 32-byte Ed25519 seed.
+    #[arg(long, env = "IDENTITY_SIGNING_KEY", value_parser = secret, hide_env_values = true)]
+    pub signing_key: SecretString,
+
+    /// An API key with the role `admin`, `gk_…`; the one set before ends.
+    #[arg(long, env = "BOOTSTRAP_API_KEY", value_parser = secret, hide_env_values = true)]
+    pub bootstrap_api_key: Option<SecretString>,
+
+    /// What images are below that were not written as a URL.
+    #[arg(
+        long,
+        env = "MEDIA_BASE_URL",
+        default_value = "http://127.0.0.1:8080/media/"
+    )]
+    pub media_base_url: String,
+}
+
+impl Settings for Config {
+    fn common(&self) -> &Common {
+        &self.common
+    }
+
+    fn listen(&self) -> SocketAddr {
+        self.listen
+    }
+
+    fn metrics_listen(&self) -> Option<SocketAddr> {
+        self.metrics_listen
+    }
+}

@@ -1,0 +1,204 @@
+//! A task on the wire: requests become checked values, tasks become messages.
+
+use platform::{
+    clock::to_proto,
+    error::{Failure, FieldCode, Violations},
+    money::Amount,
+    rank::Rank,
+};
+use proto::identity::v1::{self as wire, CreateTaskRequest};
+
+use super::model::{Completion, NewTask, Task, TaskType, media_url};
+use crate::{
+    fields::{self, DESCRIPTION_MAX, NAME_MAX, TEXT_MAX},
+    user::UserId,
+};
+
+/// Reads a creation; the refusal names every field at fault.
+pub fn new_task(request: CreateTaskRequest) -> Result<NewTask, Failure> {
+    let mut violations = Violations::default();
+    let v = &mut violations;
+    let kind = kind(v, request.r#type());
+    let amount = amount(v, &request.amount);
+    v.check(
+        "name",
+        !request.name.trim().is_empty(),
+        FieldCode::Required,
+        "is required",
+    );
+    fields::check_text(v, "name", &request.name, NAME_MAX);
+    fields::check_text(v, "description", &request.description, DESCRIPTION_MAX);
+    let button_label = fields::optional_text(v, "buttonLabel", request.button_label, TEXT_MAX);
+    let survey_url = fields::optional_text(v, "surveyUrl", request.survey_url, TEXT_MAX);
+    let image = fields::optional_text(v, "image", request.image, TEXT_MAX);
+    let thumbnail = fields::optional_text(v, "thumbnail", request.thumbnail, TEXT_MAX);
+    let rank = request
+        .order
+        .as_deref()
+        .and_then(|text| v.value("order", Rank::parse(text)));
+    let custom_data = fields::custom_data(v, request.custom_data);
+    match (kind, amount) {
+        (Some(kind), Some(amount)) if violations.is_empty() => Ok(NewTask {
+            name: request.name,
+            description: request.description,
+            kind,
+            amount,
+            button_label,
+            survey_url,
+            image,
+            thumbnail,
+            rank,
+            enabled: request.enabled.unwrap_or(true),
+            featured: request.featured,
+            custom_data,
+        }),
+        _ => Err(violations.into_failure()),
+    }
+}
+
+/// Reads the user that completed a task.
+pub fn user_id(text: &str) -> Result<UserId, Failure> {
+    if text.is_empty() {
+        return Err(Failure::invalid(
+            "userId",
+            FieldCode::Required,
+            "is required",
+        ));
+    }
+    UserId::parse(text).map_err(|invalid| invalid.at("userId"))
+}
+
+fn kind(violations: &mut Violations, wire: wire::TaskType) -> Option<TaskType> {
+    let known = match wire {
+        wire::TaskType::Manual => Some(TaskType::Manual),
+        wire::TaskType::Survey => Some(TaskType::Survey),
+        wire::TaskType::Automatic => Some(TaskType::Automatic),
+        wire::TaskType::System => Some(TaskType::System),
+        wire::TaskType::Unspecified => None,
+    };
+    let message = "must be one of: automatic, manual, survey, system";
+    violations.check("type", known.is_some(), FieldCode::Enum, message);
+    known
+}
+
+fn amount(violations: &mut Violations, text: &str) -> Option<Amount> {
+    let amount = violations.value("amount", Amount::parse(text))?;
+    let is_positive = amount > Amount::ZERO;
+    violations.check(
+        "amount",
+        is_positive,
+        FieldCode::Range,
+        "must be greater than 0",
+    );
+    is_positive.then_some(amount)
+}
+
+impl From<TaskType> for wire::TaskType {
+    fn from(kind: TaskType) -> Self {
+        match kind {
+            TaskType::Manual => Self::Manual,
+            TaskType::Survey => Self::Survey,
+            TaskType::Automatic => Self::Automatic,
+            TaskType::System => Self::System,
+        }
+    }
+}
+
+/// A task as the caller sees it: `completed` says whether that caller is done with it.
+pub fn task(task: Task, media_base: &str, completed: bool) -> wire::Task {
+    wire::Task {
+        image_url: media_url(media_base, task.image.as_deref()),
+        thumbnail_url: media_url(media_base, task.thumbnail.as_deref()),
+        id: task.id.to_string(),
+        name: task.name,
+        description: task.description,
+        r#type: wire::TaskType::from(task.kind).into(),
+        amount: task.amount.to_string(),
+        asset_code: task.asset_code,
+        button_label: task.button_label,
+        survey_url: task.survey_url,
+        order: task.rank.to_string(),
+        enabled: task.enabled,
+        featured: task.featured,
+        available: task.enabled && !completed,
+        custom_data: task.custom_data,
+        metadata: "{}".to_owned(),
+        created_at: Some(to_proto(task.created_at)),
+        updated_at: Some(to_proto(task.updated_at)),
+    }
+}
+
+impl From<Completion> for wire::TaskCompletion {
+    fn from(completion: Completion) -> Self {
+        Self {
+            id: completion.id.to_string(),
+            task_id: completion.task_id.to_string(),
+            user_id: completion.user_id.to_string(),
+            amount: completion.amount.to_string(),
+            asset_code: completion.asset_code,
+            transaction_id: completion.transaction_id.to_string(),
+            created_at: Some(to_proto(completion.created_at)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request() -> CreateTaskRequest {
+        CreateTaskRequest {
+            name: "Survey".to_owned(),
+            r#type: wire::TaskType::Survey.into(),
+            amount: "1.50".to_owned(),
+            ..CreateTaskRequest::default()
+        }
+    }
+
+    #[test]
+    fn what_is_not_given_has_its_default() {
+        let task = new_task(CreateTaskRequest {
+            image: Some(String::new()),
+            ..request()
+        })
+        .unwrap();
+        assert!(task.enabled && !task.featured && task.rank.is_none() && task.image.is_none());
+    }
+
+    #[test]
+    fn every_field_at_fault_is_named() {
+        let failure = new_task(CreateTaskRequest {
+            name: " ".to_owned(),
+            r#type: 99,
+            amount: "0".to_owned(),
+            order: Some("1e3".to_owned()),
+            survey_url: Some("x".repeat(2049)),
+            ..CreateTaskRequest::default()
+        })
+        .unwrap_err();
+        let faults: Vec<_> = failure
+            .fields
+            .iter()
+            .map(|fault| (fault.field.as_str(), fault.code))
+            .collect();
+        assert_eq!(
+            faults,
+            [
+                ("type", FieldCode::Enum),
+                ("amount", FieldCode::Range),
+                ("name", FieldCode::Required),
+                ("surveyUrl", FieldCode::Length),
+                ("order", FieldCode::Format),
+            ]
+        );
+        for amount in ["", "1e3", "-1", "1.123456789"] {
+            assert!(
+                new_task(CreateTaskRequest {
+                    amount: amount.into(),
+                    ..request()
+                })
+                .is_err()
+            );
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! A completion as an event.
+
+use platform::messaging::outbox::{Aggregate, Message};
+use proto::events::v1::TaskCompleted;
+use uuid::Uuid;
+
+use super::model::Completion;
+use crate::{SCHEMA, clients::wallet::WalletId};
+
+/// `TaskCompleted`: all that wallet-svc needs to pay the reward once.
+pub fn completed(event_id: Uuid, completion: &Completion, wallet_id: WalletId) -> Message {
+    // A completion never changes: its first event is its only one.
+    let about = Aggregate {
+        kind: "task_completion",
+        id: completion.id.uuid(),
+        version: 1,
+    };
+    let body = TaskCompleted {
+        completion_id: completion.id.to_string(),
+        version: about.version,
+        task_id: completion.task_id.to_string(),
+        user_id: completion.user_id.to_string(),
+        wallet_id: wallet_id.to_string(),
+        amount: completion.amount.to_string(),
+        asset_code: completion.asset_code.clone(),
+        transaction_id: completion.transaction_id.to_string(),
+    };
+    Message::new(SCHEMA, event_id, "TaskCompleted", about, &body)
+}

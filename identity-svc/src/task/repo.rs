@@ -1,0 +1,142 @@
+//! SQL of tasks and their completions.
+
+use std::collections::HashSet;
+
+use platform::{
+    error::Failure,
+    list::{Key, List, Page},
+    pg,
+    rank::Rank,
+};
+use proto::{common::v1::ListRequest, lists::identity::TASKS};
+use sqlx::{PgConnection, PgExecutor};
+
+use super::model::{Completion, Task, TaskId, TaskType};
+use crate::{
+    error::{Error, Result},
+    user::UserId,
+};
+
+/// The place after all others.
+pub(super) async fn last_rank_in_tx(conn: &mut PgConnection) -> Result<Rank> {
+    let last = sqlx::query_scalar!(
+        r#"select rank::text as "rank!: Rank" from identity.tasks order by rank desc limit 1"#
+    );
+    let last = last.fetch_optional(conn).await?;
+    Ok(last.map_or_else(Rank::first, Rank::next))
+}
+
+/// Inserts a task.
+pub(super) async fn insert_in_tx(conn: &mut PgConnection, task: &Task) -> Result<()> {
+    sqlx::query!(
+        "insert into identity.tasks
+             (id, name, description, kind, amount, asset_code, button_label, survey_url, image,
+              thumbnail, rank, enabled, featured, custom_data, created_at, updated_at)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11::text::numeric, $12, $13, $14, $15, $16)",
+        task.id as _,
+        task.name,
+        task.description,
+        task.kind as _,
+        task.amount as _,
+        task.asset_code,
+        task.button_label.as_deref(),
+        task.survey_url.as_deref(),
+        task.image.as_deref(),
+        task.thumbnail.as_deref(),
+        task.rank as _,
+        task.enabled,
+        task.featured,
+        task.custom_data,
+        task.created_at,
+        task.updated_at,
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+/// The task with this id.
+pub(super) async fn find(db: impl PgExecutor<'_>, id: TaskId) -> Result<Option<Task>> {
+    let task = sqlx::query_as!(
+        Task,
+        r#"select id, name, description, kind as "kind: TaskType", amount, asset_code,
+                  button_label, survey_url, image, thumbnail, rank::text as "rank!: Rank", enabled,
+                  featured, custom_data, created_at, updated_at
+           from identity.tasks
+           where id = $1"#,
+        id as _
+    );
+    Ok(task.fetch_optional(db).await?)
+}
+
+/// The task with this id, which stays as it is until this transaction ends.
+pub(super) async fn find_for_share_in_tx(
+    conn: &mut PgConnection,
+    id: TaskId,
+) -> Result<Option<Task>> {
+    sqlx::query_scalar!(
+        "select id from identity.tasks where id = $1 for share",
+        id as _
+    )
+    .fetch_optional(&mut *conn)
+    .await?;
+    find(conn, id).await
+}
+
+/// The list; without `all`, only what is enabled.
+pub(super) async fn list(
+    conn: &mut PgConnection,
+    request: &ListRequest,
+    all: bool,
+) -> Result<Page<Task>, Failure> {
+    let tasks = List::new(&TASKS, "identity.tasks t", Key::Id("t.id"))
+        .select(
+            "t.id, t.name, t.description, t.kind, t.amount, t.asset_code, t.button_label,
+             t.survey_url, t.image, t.thumbnail, t.rank::text as rank, t.enabled, t.featured,
+             t.custom_data, t.created_at, t.updated_at",
+        )
+        .column("type", "t.kind")
+        .column("order", "t.rank");
+    let tasks = if all { tasks } else { tasks.only("t.enabled") };
+    tasks.fetch(conn, request).await
+}
+
+/// Which of these tasks the user has completed.
+pub(super) async fn find_completed(
+    db: impl PgExecutor<'_>,
+    user_id: UserId,
+    tasks: &[TaskId],
+) -> Result<HashSet<TaskId>> {
+    let completed = sqlx::query_scalar!(
+        "select task_id from identity.task_completions where user_id = $1 and task_id = any($2)",
+        user_id as _,
+        tasks as _,
+    );
+    Ok(completed.fetch_all(db).await?.into_iter().collect())
+}
+
+/// Records a completion; a second one of the same task by the same user is refused.
+pub(super) async fn insert_completion_in_tx(
+    conn: &mut PgConnection,
+    completion: &Completion,
+) -> Result<()> {
+    sqlx::query!(
+        "insert into identity.task_completions
+             (id, task_id, user_id, amount, asset_code, transaction_id, created_at)
+         values ($1, $2, $3, $4, $5, $6, $7)",
+        completion.id as _,
+        completion.task_id as _,
+        completion.user_id as _,
+        completion.amount as _,
+        completion.asset_code,
+        completion.transaction_id as _,
+        completion.created_at,
+    )
+    .execute(conn)
+    .await
+    .map_err(pg::on_constraint([(
+        "task_completions_task_id_user_id_key",
+        Error::TaskAlreadyCompleted,
+    )]))?;
+    Ok(())
+}

@@ -1,0 +1,174 @@
+//! What callers do with tasks. Users see those that are enabled.
+
+use std::collections::HashSet;
+
+use platform::{
+    auth::Caller,
+    clock::Clock,
+    error::{Code, Failure, FieldCode},
+    idempotency::{self, Answer, Key, Started},
+    ids::Ids,
+    list::Page,
+    messaging::outbox,
+};
+use proto::{common::v1::ListRequest, identity::v1 as wire};
+use sqlx::{PgConnection, PgPool};
+
+use super::{
+    convert, events,
+    model::{Completion, NewTask, Task, TaskId},
+    repo,
+};
+use crate::{
+    SCHEMA,
+    clients::wallet::{RewardAsset, Wallets},
+    error::{Error, Result},
+    user::{UserId, repo as users},
+};
+
+/// Creates, reads and completes tasks.
+#[derive(Debug, Clone)]
+pub struct Tasks {
+    pool: PgPool,
+    wallets: Wallets,
+    /// What written image paths are below.
+    media_base: String,
+    clock: Clock,
+    ids: Ids,
+}
+
+impl Tasks {
+    /// Over these.
+    pub fn new(pool: PgPool, wallets: Wallets, media_base: String, clock: Clock, ids: Ids) -> Self {
+        Self {
+            pool,
+            wallets,
+            media_base,
+            clock,
+            ids,
+        }
+    }
+
+    /// Makes a task, whose reward is in the asset that rewards are paid in now.
+    pub async fn create(
+        &self,
+        key: Option<&Key>,
+        new: NewTask,
+    ) -> Result<Answer<wire::CreateTaskResponse>> {
+        let asset = self.wallets.reward_asset().await?;
+        check_precision(&new, &asset)?;
+        let mut work = match idempotency::start(&self.pool, SCHEMA, key).await? {
+            Started::Replay(answer) => return Ok(answer),
+            Started::Fresh(work) => work,
+        };
+        let rank = match new.rank {
+            Some(rank) => rank,
+            None => repo::last_rank_in_tx(&mut work).await?,
+        };
+        let task = new.create(self.ids.next(), asset.code, rank, self.clock.now());
+        repo::insert_in_tx(&mut work, &task).await?;
+        let task = Some(convert::task(task, &self.media_base, false));
+        Ok(work.commit(wire::CreateTaskResponse { task }).await?)
+    }
+
+    /// One task, as the caller sees it.
+    pub async fn get(&self, caller: &Caller, id: TaskId) -> Result<wire::Task> {
+        let mut conn = self.pool.acquire().await?;
+        let task = repo::find(&mut *conn, id).await?;
+        let task = task.filter(|task| task.enabled || caller.is_admin());
+        let task = task.ok_or(Error::TaskNotFound)?;
+        let completed = completed_by(&mut conn, caller, &[task.id]).await?;
+        let is_completed = completed.contains(&task.id);
+        Ok(convert::task(task, &self.media_base, is_completed))
+    }
+
+    /// A page of tasks, as the caller sees them.
+    pub async fn list(&self, caller: &Caller, request: &ListRequest) -> Result<Page<wire::Task>> {
+        let mut conn = self.pool.acquire().await?;
+        let page = repo::list(&mut conn, request, caller.is_admin()).await?;
+        let ids: Vec<_> = page.rows.iter().map(|task| task.id).collect();
+        let completed = completed_by(&mut conn, caller, &ids).await?;
+        let message = |task: Task| {
+            let is_completed = completed.contains(&task.id);
+            convert::task(task, &self.media_base, is_completed)
+        };
+        Ok(Page {
+            rows: page.rows.into_iter().map(message).collect(),
+            total: page.total,
+            next_cursor: page.next_cursor,
+            include: page.include,
+        })
+    }
+
+    /// Records that the user completed the task, once; the reward follows by `TaskCompleted`.
+    pub async fn complete(
+        &self,
+        key: Option<&Key>,
+        task_id: TaskId,
+        user_id: UserId,
+    ) -> Result<Answer<wire::CompleteTaskResponse>> {
+        let mut work = match idempotency::start(&self.pool, SCHEMA, key).await? {
+            Started::Replay(answer) => return Ok(answer),
+            Started::Fresh(work) => work,
+        };
+        let task = repo::find_for_share_in_tx(&mut work, task_id).await?;
+        let task = task.ok_or(Error::TaskNotFound)?;
+        let user = users::find_for_share_in_tx(&mut work, user_id).await?;
+        let user = user.ok_or_else(unknown_user)?;
+        task.check_completable(user.blocked)?;
+        let completion = self.completion(task, user_id);
+        repo::insert_completion_in_tx(&mut work, &completion).await?;
+        let event = events::completed(self.ids.uuid(), &completion, user.primary_wallet_id);
+        outbox::append_in_tx(&mut work, SCHEMA, &[event]).await?;
+        let completion = Some(completion.into());
+        Ok(work
+            .commit(wire::CompleteTaskResponse { completion })
+            .await?)
+    }
+
+    fn completion(&self, task: Task, user_id: UserId) -> Completion {
+        Completion {
+            id: self.ids.next(),
+            task_id: task.id,
+            user_id,
+            amount: task.amount,
+            asset_code: task.asset_code,
+            transaction_id: self.ids.next(),
+            created_at: self.clock.now(),
+        }
+    }
+}
+
+/// Which of these tasks the calling user has completed; none for anyone else.
+async fn completed_by(
+    conn: &mut PgConnection,
+    caller: &Caller,
+    tasks: &[TaskId],
+) -> Result<HashSet<TaskId>> {
+    let Some(user_id) = caller.user_id() else {
+        return Ok(HashSet::new());
+    };
+    let user_id = UserId::parse(user_id).map_err(Error::internal)?;
+    repo::find_completed(conn, user_id, tasks).await
+}
+
+fn check_precision(new: &NewTask, asset: &RewardAsset) -> Result<(), Failure> {
+    if new.amount.fits(asset.places) {
+        return Ok(());
+    }
+    let message = format!("{} has {} decimal places", asset.code, asset.places.get());
+    Err(Failure::new(Code::AmountPrecision, &message).field(
+        "amount",
+        FieldCode::Precision,
+        &message,
+    ))
+}
+
+/// The user was named in a body: there it is an unknown reference, not a missing resource.
+fn unknown_user() -> Failure {
+    Failure::invalid(
+        "userId",
+        FieldCode::UnknownReference,
+        "there is no such user",
+    )
+}

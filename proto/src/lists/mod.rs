@@ -1,6 +1,7 @@
 //! What the list RPCs can filter, sort and include: one [`ListTable`] a resource. The service
 //! compiles its SQL from it, the gateway its OpenAPI, and both refuse whatever is not in it.
 
+pub mod catalog;
 pub mod identity;
 pub mod orders;
 

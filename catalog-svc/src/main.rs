@@ -1,2 +1,7 @@
-//! Entry point.
-fn main() {}
+//! Entry point of catalog-svc.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    platform::service::main::<catalog_svc::CatalogService>()
+}

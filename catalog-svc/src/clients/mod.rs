@@ -1,0 +1,3 @@
+//! Typed wrappers over the gRPC clients of other contexts.
+
+pub mod wallet;

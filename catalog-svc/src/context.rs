@@ -1,0 +1,18 @@
+//! What every use case works with.
+
+use platform::{clock::Clock, ids::Ids, pg::Schema};
+use sqlx::PgPool;
+
+/// The schema that this service owns.
+pub const SCHEMA: Schema = Schema::new("catalog");
+
+/// Database, time and identifiers.
+#[derive(Debug, Clone)]
+pub struct Context {
+    /// Connections of the app role.
+    pub pool: PgPool,
+    /// Tells the time.
+    pub clock: Clock,
+    /// Makes identifiers.
+    pub ids: Ids,
+}

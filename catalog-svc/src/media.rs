@@ -1,0 +1,127 @@
+//! Images: what clients write, and the address that others see.
+
+use std::sync::Arc;
+
+use platform::{
+    error::{FieldCode, InvalidValue},
+    patch::Patch,
+};
+
+use crate::text;
+
+/// Checks a written `image` or `thumbnail`: an http(s) URL, or a path below the media address. An
+/// empty one is none.
+pub fn image(written: String) -> Result<Option<String>, InvalidValue> {
+    let image = text::plain(written)?;
+    let scheme = image
+        .split_once(':')
+        .map(|(scheme, _)| scheme)
+        .filter(|scheme| is_scheme(scheme));
+    if image.chars().any(char::is_control) || scheme.is_some() && !is_http(&image) {
+        return Err(InvalidValue::new(
+            FieldCode::Format,
+            "must be an http(s) URL or a path",
+        ));
+    }
+    Ok(Some(image).filter(|image| !image.is_empty()))
+}
+
+/// An update that writes an empty image clears it.
+pub fn patch(image: Patch<Option<String>>) -> Patch<String> {
+    match image {
+        Patch::Absent => Patch::Absent,
+        Patch::Set(Some(image)) => Patch::Set(image),
+        Patch::Set(None) | Patch::Null => Patch::Null,
+    }
+}
+
+/// Turns written images into addresses.
+#[derive(Debug, Clone)]
+pub struct Media {
+    base_url: Arc<str>,
+}
+
+impl Media {
+    /// Paths are put right after `base_url`.
+    pub fn new(base_url: &str) -> Self {
+        Self {
+            base_url: base_url.into(),
+        }
+    }
+
+    /// The address of an image.
+    pub fn url(&self, image: Option<&str>) -> Option<String> {
+        image.map(|image| {
+            if is_http(image) {
+                image.to_owned()
+            } else {
+                format!("{}{image}", self.base_url)
+            }
+        })
+    }
+}
+
+/// RFC 3986, section 3.1. A browser ignores blanks before it.
+fn is_scheme(text: &str) -> bool {
+    let text = text.trim_start();
+    text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+}
+
+fn is_http(image: &str) -> bool {
+    ["http://", "https://"].iter().any(|scheme| {
+        image
+            .get(..scheme.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+            && image.len() > scheme.len()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn takes_urls_and_paths() {
+        for written in [
+            "https://x.test/a.png",
+            "HTTP://x",
+            "shoes/red.png",
+            "a b:c.png",
+            "é",
+        ] {
+            assert_eq!(image(written.into()).unwrap().as_deref(), Some(written));
+        }
+        assert_eq!(image(String::new()).unwrap(), None);
+    }
+
+    #[test]
+    fn refuses_other_schemes() {
+        for written in [
+            "javascript:alert(1)",
+            " JavaScript:alert(1)",
+            "java\nscript:x",
+            "data:image/png;base64,AA",
+            "file:///etc/passwd",
+            "ftp://x/y",
+            "http:",
+            "https://",
+        ] {
+            let refused = image(written.into()).unwrap_err();
+            assert_eq!(refused.code, FieldCode::Format, "{written}");
+        }
+        let long = image("x".repeat(2_049)).unwrap_err();
+        assert_eq!(long.code, FieldCode::Length);
+    }
+
+    #[test]
+    fn shows_addresses() {
+        let media = Media::new("https://media.test/");
+        let url = |image| media.url(Some(image)).unwrap();
+        assert_eq!(url("shoes/red.png"), "https://media.test/shoes/red.png");
+        assert_eq!(url("Https://x.test/a.png"), "Https://x.test/a.png");
+        assert_eq!(media.url(None), None);
+    }
+}

@@ -1,0 +1,100 @@
+//! `ProductService`: users read what is visible, admins write.
+
+use platform::{auth::Caller, error::Failure, idempotency::Key, ids::Id};
+use proto::catalog::v1 as wire;
+use tonic::{Request, Response, Status};
+
+use super::{
+    Product, Products, View, convert,
+    related::{Embedded, Include},
+};
+use crate::{error::Error, media::Media};
+
+/// Serves the products.
+#[derive(Debug, Clone)]
+pub struct Grpc {
+    /// The use cases.
+    pub products: Products,
+    /// Where images are.
+    pub media: Media,
+}
+
+impl Grpc {
+    fn answer(&self, product: impl Into<Embedded>) -> wire::Product {
+        convert::to_proto(product.into(), &self.media)
+    }
+}
+
+#[tonic::async_trait]
+impl wire::product_service_server::ProductService for Grpc {
+    async fn create_product(
+        &self,
+        request: Request<wire::CreateProductRequest>,
+    ) -> Result<Response<wire::CreateProductResponse>, Status> {
+        Caller::of(&request)?.require_admin()?;
+        let key = Key::from_request(&request)?;
+        let new = convert::new_product(request.into_inner())?;
+        let answer = |product: Product| wire::CreateProductResponse {
+            product: Some(self.answer(product)),
+        };
+        let created = self.products.create(key.as_ref(), new, answer).await?;
+        Ok(created.into_response())
+    }
+
+    async fn get_product(
+        &self,
+        request: Request<wire::GetProductRequest>,
+    ) -> Result<Response<wire::GetProductResponse>, Status> {
+        let view = View::of(Caller::of(&request)?);
+        let request = request.into_inner();
+        let include = Include::parse(&request.include)?;
+        let product = self.products.get(id(&request.id)?, include, view).await?;
+        Ok(Response::new(wire::GetProductResponse {
+            product: Some(self.answer(product)),
+        }))
+    }
+
+    async fn list_products(
+        &self,
+        request: Request<wire::ListProductsRequest>,
+    ) -> Result<Response<wire::ListProductsResponse>, Status> {
+        let view = View::of(Caller::of(&request)?);
+        let list = request.into_inner().list.unwrap_or_default();
+        let page = self.products.list(&list, view).await?;
+        Ok(Response::new(wire::ListProductsResponse {
+            page: Some(page.info()),
+            products: page
+                .rows
+                .into_iter()
+                .map(|product| convert::to_proto(product, &self.media))
+                .collect(),
+        }))
+    }
+
+    async fn update_product(
+        &self,
+        request: Request<wire::UpdateProductRequest>,
+    ) -> Result<Response<wire::UpdateProductResponse>, Status> {
+        Caller::of(&request)?.require_admin()?;
+        let id = id(&request.get_ref().id)?;
+        let patch = convert::patch(request.into_inner())?;
+        let product = self.products.update(id, patch).await?;
+        Ok(Response::new(wire::UpdateProductResponse {
+            product: Some(self.answer(product)),
+        }))
+    }
+
+    async fn delete_product(
+        &self,
+        request: Request<wire::DeleteProductRequest>,
+    ) -> Result<Response<wire::DeleteProductResponse>, Status> {
+        Caller::of(&request)?.require_admin()?;
+        self.products.delete(id(&request.get_ref().id)?).await?;
+        Ok(Response::new(wire::DeleteProductResponse {}))
+    }
+}
+
+/// What is no id is nobody's.
+fn id(text: &str) -> Result<Id<Product>, Failure> {
+    Id::parse(text).map_err(|_| Error::ProductNotFound.into())
+}

@@ -1,0 +1,14 @@
+//! Products: what a shop sells, in an order of their own.
+
+pub mod convert;
+mod events;
+pub mod grpc;
+mod model;
+pub mod pricing;
+pub mod related;
+pub mod repo;
+mod row;
+mod service;
+
+pub use model::{Details, DetailsPatch, Named, NewProduct, Product, ProductPatch, ProductType};
+pub use service::{Products, View};

@@ -1,0 +1,206 @@
+//! What a product costs: the net price, its tax and the bonus, exact at the asset's decimals.
+
+use platform::money::{Amount, DecimalPlaces, Percent, Rounding};
+
+use crate::{clients::wallet::Asset, error::Error};
+
+/// The asset that a price is expressed in, as far as prices need to know it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PricingAsset {
+    /// As wallet-svc writes it.
+    pub code: String,
+    /// Amounts of it are never finer.
+    pub decimal_places: DecimalPlaces,
+}
+
+impl From<Asset> for PricingAsset {
+    fn from(asset: Asset) -> Self {
+        Self {
+            code: asset.code,
+            decimal_places: asset.decimal_places,
+        }
+    }
+}
+
+/// The price of one unit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pricing {
+    /// Of price and bonus.
+    pub asset: PricingAsset,
+    /// Net, below 10¹⁹.
+    pub price: Amount,
+    /// What the buyer is credited, below 10¹⁹.
+    pub bonus: Amount,
+    /// `None`: no tax.
+    pub tax_rate: Option<Percent>,
+}
+
+impl Pricing {
+    /// round(price × rate / 100), half away from zero, at the asset's decimals.
+    pub fn tax(&self) -> Amount {
+        let rate = self.tax_rate.unwrap_or(Percent::ZERO);
+        self.price
+            .percent(rate, self.asset.decimal_places, Rounding::HalfAwayFromZero)
+            .expect("a rate is at most 100 percent and a price below 10^19")
+    }
+
+    /// What a buyer pays for one unit.
+    pub fn price_with_tax(&self) -> Amount {
+        self.price
+            .add(self.tax())
+            .expect("a price and a tax below 10^19 make less than 10^20")
+    }
+
+    /// Refuses a price or bonus that is finer than the asset.
+    pub fn check_precision(&self) -> Result<(), Error> {
+        let finer = [("price", self.price), ("bonus", self.bonus)]
+            .into_iter()
+            .find(|(_, amount)| !amount.fits(self.asset.decimal_places));
+        match finer {
+            None => Ok(()),
+            Some((field, _)) => Err(Error::Precision {
+                field,
+                asset_code: self.asset.code.clone(),
+                places: self.asset.decimal_places,
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn pricing(price: &str, rate: Option<&str>, places: i64) -> Pricing {
+        Pricing {
+            asset: PricingAsset {
+                code: "usd".into(),
+                decimal_places: DecimalPlaces::new(places).unwrap(),
+            },
+            price: Amount::parse(price).unwrap(),
+            bonus: Amount::ZERO,
+            tax_rate: rate.map(|rate| Percent::parse(rate).unwrap()),
+        }
+    }
+
+    #[test]
+    fn tax_is_rounded_half_away_from_zero_at_the_assets_decimals() {
+        for (price, rate, places, tax, with_tax) in [
+            ("24.99", Some("10.75"), 2, "2.69000000", "27.68000000"),
+            ("10.50", Some("5"), 2, "0.53000000", "11.03000000"),
+            ("10.49", Some("5"), 2, "0.52000000", "11.01000000"),
+            ("10.50", Some("5"), 0, "1.00000000", "11.50000000"),
+            ("0.00000001", Some("50"), 8, "0.00000001", "0.00000002"),
+            (
+                "0.00000001",
+                Some("49.99999999"),
+                8,
+                "0.00000000",
+                "0.00000001",
+            ),
+            ("19.90", None, 2, "0.00000000", "19.90000000"),
+            ("19.90", Some("0"), 2, "0.00000000", "19.90000000"),
+            (
+                "9999999999999999999.99999999",
+                Some("100"),
+                8,
+                "9999999999999999999.99999999",
+                "19999999999999999999.99999998",
+            ),
+        ] {
+            let pricing = pricing(price, rate, places);
+            assert_eq!(pricing.tax().to_string(), tax, "{price} at {rate:?}");
+            assert_eq!(pricing.price_with_tax().to_string(), with_tax);
+        }
+    }
+
+    #[test]
+    fn trailing_zeros_are_no_precision() {
+        assert!(pricing("24.99000000", None, 2).check_precision().is_ok());
+        let refused = pricing("24.999", None, 2).check_precision();
+        assert!(matches!(
+            refused,
+            Err(Error::Precision { field: "price", .. })
+        ));
+        let bonus = Pricing {
+            bonus: Amount::parse("0.5").unwrap(),
+            ..pricing("1", None, 0)
+        };
+        assert!(matches!(
+            bonus.check_precision(),
+            Err(Error::Precision { field: "bonus", .. })
+        ));
+    }
+
+    /// The definition in rationals, on whole numbers of 10⁻⁸ in decimal digits: nothing is shared
+    /// with the money type.
+    mod oracle {
+        /// Digits, least significant first.
+        fn times(a: &[u8], b: &[u8]) -> Vec<u8> {
+            let mut product = vec![0_u32; a.len() + b.len()];
+            for (i, x) in a.iter().enumerate() {
+                for (j, y) in b.iter().enumerate() {
+                    product[i + j] += u32::from(*x) * u32::from(*y);
+                }
+            }
+            let mut carry = 0;
+            for digit in &mut product {
+                carry += *digit;
+                *digit = carry % 10;
+                carry /= 10;
+            }
+            product
+                .into_iter()
+                .map(|digit| u8::try_from(digit).unwrap())
+                .collect()
+        }
+
+        fn digits(mut number: u128) -> Vec<u8> {
+            let mut digits = Vec::new();
+            while number > 0 {
+                digits.push(u8::try_from(number % 10).unwrap());
+                number /= 10;
+            }
+            digits
+        }
+
+        /// price × rate / (100 × 10⁸) rounded to a multiple of 10^(8 − places): the product of both
+        /// in units is cut 10 + (8 − places) digits before its end, and the first one cut decides.
+        pub(super) fn tax(price: u128, rate: u128, places: u32) -> u128 {
+            let product = times(&digits(price), &digits(rate));
+            let cut = 10 + (8 - places as usize);
+            let up = product.get(cut - 1).is_some_and(|digit| *digit >= 5);
+            let kept = product.iter().skip(cut).rev();
+            let whole = kept.fold(0_u128, |whole, digit| whole * 10 + u128::from(*digit));
+            (whole + u128::from(up)) * 10_u128.pow(8 - places)
+        }
+    }
+
+    fn shown(units: u128) -> String {
+        format!("{}.{:08}", units / 100_000_000, units % 100_000_000)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(100_000))]
+
+        #[test]
+        fn agrees_with_rationals(
+            units in prop_oneof![0..100_000_u128, 0..10_u128.pow(14), 0..10_u128.pow(27)],
+            rate in prop_oneof![
+                (0..=100_u128).prop_map(|percent| percent * 100_000_000),
+                (0..=10_000_u128).prop_map(|percent| percent * 1_000_000),
+                0..=10_000_000_000_u128,
+            ],
+            places in 0..=8_u32,
+        ) {
+            let step = 10_u128.pow(8 - places);
+            let units = units / step * step;
+            let pricing = pricing(&shown(units), Some(&shown(rate)), places.into());
+            let tax = oracle::tax(units, rate, places);
+            prop_assert_eq!(pricing.tax().to_string(), shown(tax));
+            prop_assert_eq!(pricing.price_with_tax().to_string(), shown(units + tax));
+        }
+    }
+}

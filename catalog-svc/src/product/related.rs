@@ -1,0 +1,84 @@
+//! What can be embedded in products: loaded for all of them at once, one query a relation.
+
+use std::collections::HashMap;
+
+use platform::{error::Failure, list::check};
+use proto::lists::catalog::PRODUCTS;
+use sqlx::PgConnection;
+
+use super::Product;
+use crate::{
+    category::{self, Category},
+    tax_rate::{self, TaxRate},
+};
+
+/// Which relations to embed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Include {
+    /// Its category.
+    pub category: bool,
+    /// Its tax rate.
+    pub tax_rate: bool,
+}
+
+impl Include {
+    /// Reads public names.
+    pub fn parse(names: &[String]) -> Result<Self, Failure> {
+        let names = check::includes(&PRODUCTS, names)?;
+        Ok(Self {
+            category: names.contains(&"category"),
+            tax_rate: names.contains(&"taxRate"),
+        })
+    }
+}
+
+/// A product with what was embedded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Embedded {
+    /// The product.
+    pub product: Product,
+    /// `None` also where it was not asked for.
+    pub category: Option<Category>,
+    /// `None` also where it was not asked for.
+    pub tax_rate: Option<TaxRate>,
+}
+
+impl From<Product> for Embedded {
+    fn from(product: Product) -> Self {
+        Self {
+            product,
+            category: None,
+            tax_rate: None,
+        }
+    }
+}
+
+/// Embeds in each product what was asked for.
+pub async fn embed(
+    conn: &mut PgConnection,
+    products: Vec<Product>,
+    include: Include,
+) -> Result<Vec<Embedded>, sqlx::Error> {
+    let mut embedded: Vec<_> = products.into_iter().map(Embedded::from).collect();
+    if include.category {
+        let ids: Vec<_> = embedded.iter().map(|row| row.product.category_id).collect();
+        let found = category::repo::find_all(conn, &ids).await?;
+        let found: HashMap<_, _> = found.into_iter().map(|one| (one.id, one)).collect();
+        for row in &mut embedded {
+            row.category = found.get(&row.product.category_id).cloned();
+        }
+    }
+    if include.tax_rate {
+        let ids: Vec<_> = embedded
+            .iter()
+            .filter_map(|row| row.product.tax_rate_id)
+            .collect();
+        let found = tax_rate::repo::find_all(conn, &ids).await?;
+        let found: HashMap<_, _> = found.into_iter().map(|one| (one.id, one)).collect();
+        for row in &mut embedded {
+            let id = row.product.tax_rate_id;
+            row.tax_rate = id.and_then(|id| found.get(&id)).cloned();
+        }
+    }
+    Ok(embedded)
+}

@@ -1,0 +1,115 @@
+//! A product as its row, with the tax rate and the asset it names.
+
+use chrono::{DateTime, Utc};
+use platform::{
+    ids::Id,
+    money::{Amount, DecimalPlaces, Percent},
+    rank::Rank,
+};
+use sqlx::{
+    Decode, FromRow, Postgres,
+    error::BoxDynError,
+    postgres::{PgRow, PgTypeInfo, PgValueRef},
+};
+
+use super::{
+    Details, Product, ProductType,
+    pricing::{Pricing, PricingAsset},
+};
+use crate::{category::Category, tax_rate::TaxRate};
+
+#[derive(FromRow)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "the public contract has five switches"
+)]
+pub(super) struct ProductRow {
+    pub(super) id: Id<Product>,
+    pub(super) name: String,
+    pub(super) description: Option<String>,
+    pub(super) category_id: Id<Category>,
+    pub(super) tax_rate_id: Option<Id<TaxRate>>,
+    pub(super) tax_rate: Option<Percent>,
+    pub(super) asset_code: String,
+    pub(super) decimal_places: DecimalPlaces,
+    pub(super) price: Amount,
+    pub(super) bonus: Amount,
+    pub(super) type_code: ProductType,
+    pub(super) allow_choosing_quantity: bool,
+    pub(super) available: bool,
+    pub(super) featured: bool,
+    pub(super) visible: bool,
+    pub(super) requires_identity: bool,
+    pub(super) button_label: Option<String>,
+    pub(super) list_label: Option<String>,
+    pub(super) url: Option<String>,
+    pub(super) image: Option<String>,
+    pub(super) thumbnail: Option<String>,
+    pub(super) rank: Rank,
+    pub(super) custom_data: String,
+    pub(super) version: i64,
+    pub(super) created_at: DateTime<Utc>,
+    pub(super) updated_at: DateTime<Utc>,
+}
+
+impl sqlx::Type<Postgres> for ProductType {
+    fn type_info() -> PgTypeInfo {
+        <String as sqlx::Type<Postgres>>::type_info()
+    }
+}
+
+impl Decode<'_, Postgres> for ProductType {
+    fn decode(value: PgValueRef<'_>) -> Result<Self, BoxDynError> {
+        match <&str as Decode<Postgres>>::decode(value)? {
+            "digital" => Ok(Self::Digital),
+            "physical" => Ok(Self::Physical),
+            "service" => Ok(Self::Service),
+            other => Err(format!("{other} is no type of product").into()),
+        }
+    }
+}
+
+impl FromRow<'_, PgRow> for Product {
+    fn from_row(row: &PgRow) -> Result<Self, sqlx::Error> {
+        ProductRow::from_row(row).map(Self::from)
+    }
+}
+
+impl From<ProductRow> for Product {
+    fn from(row: ProductRow) -> Self {
+        Self {
+            id: row.id,
+            pricing: Pricing {
+                asset: PricingAsset {
+                    code: row.asset_code,
+                    decimal_places: row.decimal_places,
+                },
+                price: row.price,
+                bonus: row.bonus,
+                tax_rate: row.tax_rate,
+            },
+            category_id: row.category_id,
+            tax_rate_id: row.tax_rate_id,
+            rank: row.rank,
+            version: row.version,
+            created_at: row.created_at,
+            updated_at: row.updated_at,
+            details: Details {
+                name: row.name,
+                description: row.description,
+                kind: row.type_code,
+                allow_choosing_quantity: row.allow_choosing_quantity,
+                available: row.available,
+                featured: row.featured,
+                visible: row.visible,
+                requires_identity: row.requires_identity,
+                button_label: row.button_label,
+                list_label: row.list_label,
+                url: row.url,
+                image: row.image,
+                thumbnail: row.thumbnail,
+                custom_data: row.custom_data,
+            },
+        }
+    }
+}

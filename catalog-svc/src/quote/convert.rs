@@ -1,0 +1,74 @@
+//! Quotes between the wire and the model.
+
+use platform::{
+    error::{Failure, FieldCode},
+    ids::Id,
+};
+use proto::catalog::v1 as wire;
+
+use crate::{
+    category::Category,
+    media::Media,
+    product::{Details, Product, related::Embedded},
+    text,
+};
+
+const MAX_LINES: usize = 200;
+
+/// The products asked for; `None` for what is no id, which no product has.
+pub fn asked(request: &wire::QuoteRequest) -> Result<Vec<Option<Id<Product>>>, Failure> {
+    if !(1..=MAX_LINES).contains(&request.lines.len()) {
+        let message = format!("must have 1 to {MAX_LINES} lines");
+        return Err(Failure::invalid("lines", FieldCode::Length, message));
+    }
+    let lines = request.lines.iter();
+    Ok(lines.map(|line| Id::parse(&line.product_id).ok()).collect())
+}
+
+/// A line as it is answered.
+pub fn line_to_proto(found: Option<Embedded>, media: &Media) -> wire::QuoteLine {
+    let Some(Embedded {
+        product, category, ..
+    }) = found
+    else {
+        return wire::QuoteLine::default();
+    };
+    let (details, pricing) = (product.details, product.pricing);
+    wire::QuoteLine {
+        asset_code: pricing.asset.code.clone(),
+        asset_decimal_places: pricing.asset.decimal_places.get().into(),
+        unit_price: pricing.price.into(),
+        tax_rate: pricing.tax_rate.map(|rate| rate.to_string()),
+        unit_tax: pricing.tax().into(),
+        unit_bonus: pricing.bonus.into(),
+        available: details.available,
+        allow_choosing_quantity: details.allow_choosing_quantity,
+        requires_identity: details.requires_identity,
+        product: Some(snapshot(product.id, details, category, media)),
+    }
+}
+
+fn snapshot(
+    id: Id<Product>,
+    details: Details,
+    category: Option<Category>,
+    media: &Media,
+) -> wire::ProductSnapshot {
+    wire::ProductSnapshot {
+        id: id.into(),
+        name: details.name,
+        description: details.description,
+        type_code: details.kind.as_str().into(),
+        image_url: media.url(details.image.as_deref()),
+        thumbnail_url: media.url(details.thumbnail.as_deref()),
+        custom_data: details.custom_data,
+        metadata: text::no_custom_data(),
+        category: category.map(|category| wire::CategorySnapshot {
+            id: category.id.into(),
+            title: category.title,
+            description: category.description,
+            image_url: media.url(category.image.as_deref()),
+            custom_data: category.custom_data,
+        }),
+    }
+}

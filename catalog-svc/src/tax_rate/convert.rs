@@ -1,0 +1,45 @@
+//! Tax rates between the wire and the model.
+
+use platform::{clock::to_proto as time, error::Failure, money::Percent};
+use proto::catalog::v1 as wire;
+
+use super::{NewTaxRate, TaxRate, TaxRatePatch};
+use crate::{
+    fields::{CHECKED, Fields},
+    text,
+};
+
+/// A tax rate as it is answered.
+pub fn to_proto(tax_rate: TaxRate) -> wire::TaxRate {
+    wire::TaxRate {
+        id: tax_rate.id.into(),
+        name: tax_rate.name,
+        rate: tax_rate.rate.to_string(),
+        created_at: Some(time(tax_rate.created_at)),
+        updated_at: Some(time(tax_rate.updated_at)),
+    }
+}
+
+/// Reads the fields of a create.
+pub fn new_tax_rate(request: wire::CreateTaxRateRequest) -> Result<NewTaxRate, Failure> {
+    let mut fields = Fields::of_create();
+    let name = fields.required("name", request.name, text::title);
+    let rate = fields.required("rate", request.rate, |rate| Percent::parse(&rate));
+    fields.finish()?;
+    Ok(NewTaxRate {
+        name: name.expect(CHECKED),
+        rate: rate.expect(CHECKED),
+    })
+}
+
+/// Reads the fields of an update.
+pub fn patch(request: wire::UpdateTaxRateRequest) -> Result<TaxRatePatch, Failure> {
+    let mask = request.update_mask.unwrap_or_default().paths;
+    let mut fields = Fields::of_update(&mask);
+    let patch = TaxRatePatch {
+        name: fields.changed("name", request.name, text::title),
+        rate: fields.changed("rate", request.rate, |rate| Percent::parse(&rate)),
+    };
+    fields.finish()?;
+    Ok(patch)
+}

@@ -95,14 +95,19 @@ impl Client {
     /// Whether the dependency says it is ready: a check for [`crate::lifecycle::Readiness`].
     pub async fn ready(&self) -> anyhow::Result<()> {
         let request = HealthCheckRequest::default();
-        let answer = HealthClient::new(self.clone()).check(request).await?;
+        let answer = HealthClient::new(self.clone()).check(request).await;
+        let answer = answer.map_err(|status| anyhow::anyhow!(telemetry::chain(&status)))?;
         let is_serving = answer.get_ref().status() == ServingStatus::Serving;
         anyhow::ensure!(is_serving, "{} is not ready", self.name);
         Ok(())
     }
 
     async fn traced(self, request: Request<Body>) -> Result<Response<Body>, Status> {
-        let label = method::find(request.uri().path()).map_or("other", |method| &method.label);
+        let Some(method) = method::find(request.uri().path()) else {
+            // Health checks: too many to be worth a span each.
+            return self.send(request).await;
+        };
+        let label = &*method.label;
         let span = info_span!(
             "grpc.client",
             otel.name = label,

@@ -11,6 +11,8 @@ use serde::Serialize;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use crate::telemetry;
+
 const EVERY: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -150,9 +152,10 @@ impl Check {
     fn answer(&self, was_ok: Option<bool>, result: &anyhow::Result<()>) -> CheckReport {
         let check = self.name;
         match (result, was_ok) {
-            (Ok(()), Some(false)) => tracing::info!(check, "is back"),
+            (Ok(()), Some(false)) => tracing::info!("{check} is back"),
             (Err(error), None | Some(true)) => {
-                tracing::warn!(check, error = format!("{error:#}"), "is not there");
+                let error = telemetry::chain(error.as_ref());
+                tracing::warn!(error, "{check} is not there");
             }
             _ => {}
         }

@@ -9,6 +9,8 @@ use std::{future::Future, time::Duration};
 use tokio::time::Instant;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
+use crate::telemetry;
+
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// A task that ran this long was healthy: its next pause is short again.
@@ -71,7 +73,7 @@ where
         if stop.is_cancelled() {
             tracing::debug!(
                 task = name,
-                error = format!("{fault:#}"),
+                error = telemetry::chain(fault.as_ref()),
                 "failed while stopping"
             );
             return;
@@ -79,12 +81,8 @@ where
         if started.elapsed() >= HEALTHY {
             pause = FIRST_PAUSE;
         }
-        tracing::error!(
-            task = name,
-            error = format!("{fault:#}"),
-            ?pause,
-            "failed, starts again"
-        );
+        let error = telemetry::chain(fault.as_ref());
+        tracing::error!(error, ?pause, "task {name} failed and starts again");
         metrics::counter!("task_restarts_total", "task" => name).increment(1);
         if stop
             .run_until_cancelled(tokio::time::sleep(pause))

@@ -42,14 +42,15 @@ fn serve<A: Application>(matches: &ArgMatches) -> Result<Invocation<A::Config>, 
 }
 
 fn command<A: Application>() -> Command {
-    let command = Command::new(A::NAME)
+    // Flattened structs bring their own descriptions, so ours come last.
+    let serve = A::Config::augment_args(Command::new("serve")).long_about(None);
+    let command = A::Config::augment_args(Command::new(A::NAME))
         .about(A::ABOUT)
-        .version(env!("CARGO_PKG_VERSION"));
-    let serve = Command::new("serve").about("Serve; the default");
-    let command = A::Config::augment_args(command)
+        .long_about(None)
+        .version(env!("CARGO_PKG_VERSION"))
         .subcommand_negates_reqs(true)
         .args_conflicts_with_subcommands(true)
-        .subcommand(A::Config::augment_args(serve));
+        .subcommand(serve.about("Serve; the default"));
     match A::SCHEMA {
         Some(schema) => command.subcommands(database_commands(schema)),
         None => command,
@@ -63,10 +64,10 @@ fn database_commands(schema: Schema) -> [Command; 1] {
         schema.owner_url_env,
         "The owner role's database url",
     );
-    let migrate = Command::new("migrate")
+    let migrate = Telemetry::augment_args(Command::new("migrate").arg(owner));
+    [migrate
         .about("Bring the schema up to date, as the role that owns it")
-        .arg(owner);
-    [Telemetry::augment_args(migrate)]
+        .long_about(None)]
 }
 
 fn url_arg(name: &'static str, env: &'static str, help: &'static str) -> Arg {

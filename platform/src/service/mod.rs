@@ -147,7 +147,10 @@ async fn run<A: Application>(invocation: Invocation<A::Config>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            tracing::error!(error = format!("{error:#}"), "ended with an error");
+            tracing::error!(
+                error = telemetry::chain(error.as_ref()),
+                "ended with an error"
+            );
             ExitCode::FAILURE
         }
     }
@@ -181,7 +184,11 @@ async fn serve<A: Application>(config: A::Config) -> anyhow::Result<()> {
     // The first to fail ends the process: nothing half alive stays behind.
     let work = async { tokio::try_join!(running, probes) };
     tokio::select! {
-        ended = work => ended.map(drop),
+        ended = work => {
+            ended?;
+            tracing::info!("stopped");
+            Ok(())
+        }
         () = drain_time(&stop) => {
             tracing::error!(limit = ?DRAIN, "not everything had ended in time");
             Ok(())

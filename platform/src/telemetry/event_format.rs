@@ -5,6 +5,7 @@ use std::fmt;
 
 use chrono::{DateTime, Local, SecondsFormat, Utc};
 use opentelemetry::trace::TraceContextExt as _;
+use serde::Serialize;
 use serde_json::{Map, Value};
 use tracing::{
     Event, Level, Subscriber,
@@ -14,6 +15,8 @@ use tracing_subscriber::{
     fmt::{FmtContext, FormatEvent, FormatFields, format::Writer},
     registry::LookupSpan,
 };
+
+use super::chain;
 
 /// `12:30:01.123  INFO orders::relay  published  count=3 trace=0af7…`
 #[derive(Debug)]
@@ -81,33 +84,44 @@ where
     ) -> fmt::Result {
         let line = Line::of(event);
         let metadata = event.metadata();
-        let mut object = Map::new();
-        object.insert(
-            "time".into(),
-            now().to_rfc3339_opts(SecondsFormat::Millis, true).into(),
-        );
-        object.insert(
-            "level".into(),
-            metadata.level().as_str().to_ascii_lowercase().into(),
-        );
-        object.insert("target".into(), metadata.target().into());
-        object.insert("message".into(), line.message.into());
-        if let Some((trace, span)) = trace() {
-            object.insert("traceId".into(), trace.into());
-            object.insert("spanId".into(), span.into());
-        }
-        if !line.fields.is_empty() {
-            object.insert("fields".into(), Value::Object(line.fields));
-        }
-        writeln!(writer, "{}", Value::Object(object))
+        let (trace_id, span_id) = trace().unzip();
+        let object = JsonLine {
+            time: now().to_rfc3339_opts(SecondsFormat::Millis, true),
+            level: metadata.level().as_str().to_ascii_lowercase(),
+            target: metadata.target(),
+            message: &line.message,
+            trace_id,
+            span_id,
+            fields: line.fields.into_iter().collect(),
+        };
+        writeln!(
+            writer,
+            "{}",
+            serde_json::to_string(&object).map_err(|_| fmt::Error)?
+        )
     }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct JsonLine<'a> {
+    time: String,
+    level: String,
+    target: &'a str,
+    message: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trace_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    span_id: Option<String>,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    fields: Map<String, Value>,
 }
 
 /// An event taken apart.
 #[derive(Default)]
 struct Line {
     message: String,
-    fields: Map<String, Value>,
+    fields: Vec<(String, Value)>,
 }
 
 impl Line {
@@ -121,9 +135,7 @@ impl Line {
         match (field.name(), value) {
             ("message", Value::String(text)) => self.message = text,
             ("message", other) => self.message = other.to_string(),
-            (name, value) => {
-                self.fields.insert(name.to_owned(), value);
-            }
+            (name, value) => self.fields.push((name.to_owned(), value)),
         }
     }
 }
@@ -154,14 +166,7 @@ impl Visit for Line {
     }
 
     fn record_error(&mut self, field: &Field, value: &(dyn std::error::Error + 'static)) {
-        let mut text = value.to_string();
-        let mut source = value.source();
-        while let Some(cause) = source {
-            text.push_str(": ");
-            text.push_str(&cause.to_string());
-            source = cause.source();
-        }
-        self.set(field, text.into());
+        self.set(field, chain(value).into());
     }
 }
 

@@ -3,10 +3,11 @@
 //! The log layer and the OTLP layer have a filter each: a shared one would drop the spans of a
 //! process that logs only warnings. No personal data and no secret is ever a field.
 
+mod cause;
 mod event_format;
 mod trace_context;
 
-use std::{sync::Once, time::Duration};
+use std::{io::IsTerminal as _, sync::Once, time::Duration};
 
 use anyhow::Context as _;
 use opentelemetry::{KeyValue, trace::TracerProvider as _};
@@ -23,6 +24,7 @@ use tracing_subscriber::{
 
 use crate::config::{LogFormat, Telemetry as Settings};
 
+pub use cause::chain;
 pub use trace_context::{current_trace_id, current_traceparent, set_parent};
 
 /// How long a stopping process waits for its last spans to leave.
@@ -92,7 +94,10 @@ where
     S: Subscriber + for<'a> LookupSpan<'a>,
 {
     match format {
-        LogFormat::Pretty => fmt::layer().event_format(event_format::Pretty).boxed(),
+        LogFormat::Pretty => fmt::layer()
+            .with_ansi(std::io::stdout().is_terminal())
+            .event_format(event_format::Pretty)
+            .boxed(),
         LogFormat::Json => fmt::layer().event_format(event_format::Json).boxed(),
     }
 }

@@ -97,6 +97,7 @@ impl Server {
             .add_service(health_server)
             .add_service(reflection);
 
+        tracing::info!(address = %self.address, "listening");
         let tasks = TaskTracker::new();
         let boundary = Boundary::new(self.verifier, tasks.clone(), stop.clone());
         let incoming = TcpIncoming::from(self.listener).with_nodelay(Some(true));

@@ -1,12 +1,14 @@
 //! The command line: `serve` (the default), and what an operator does to the service's schema.
 
-use anyhow::Context as _;
-use clap::{Arg, ArgMatches, Args, Command, FromArgMatches as _};
-use secrecy::{ExposeSecret as _, SecretString};
-use sqlx::postgres::PgPoolOptions;
+use std::ffi::OsString;
 
-use super::{Application, Schema};
-use crate::config::{self, Settings, Telemetry};
+use clap::{ArgMatches, Args, Command, FromArgMatches as _};
+
+use super::{
+    Application,
+    database::{self, DatabaseCommand},
+};
+use crate::config::{Settings, Telemetry};
 
 /// What was asked for.
 pub(super) enum Invocation<C> {
@@ -25,16 +27,22 @@ impl<C: Settings> Invocation<C> {
 
 /// Reads the command line; prints help or what is wrong with it, and exits.
 pub(super) fn parse<A: Application>() -> Invocation<A::Config> {
+    read::<A>(std::env::args_os()).unwrap_or_else(|error| error.exit())
+}
+
+fn read<A: Application>(
+    args: impl IntoIterator<Item = OsString>,
+) -> Result<Invocation<A::Config>, clap::Error> {
     let mut command = command::<A>();
-    let matches = command.get_matches_mut();
+    let matches = command.try_get_matches_from_mut(args)?;
     let parsed = match (matches.subcommand(), A::SCHEMA) {
         (Some((name, matches)), Some(schema)) if name != "serve" => {
-            DatabaseCommand::parse(matches, schema).map(Invocation::Database)
+            DatabaseCommand::parse(name, matches, schema).map(Invocation::Database)
         }
         (Some((_, matches)), _) => serve::<A>(matches),
         (None, _) => serve::<A>(&matches),
     };
-    parsed.unwrap_or_else(|error| error.format(&mut command).exit())
+    parsed.map_err(|error| error.format(&mut command))
 }
 
 fn serve<A: Application>(matches: &ArgMatches) -> Result<Invocation<A::Config>, clap::Error> {
@@ -52,82 +60,126 @@ fn command<A: Application>() -> Command {
         .args_conflicts_with_subcommands(true)
         .subcommand(serve.about("Serve; the default"));
     match A::SCHEMA {
-        Some(schema) => command.subcommands(database_commands(schema)),
+        Some(schema) => command.subcommands(database::commands(schema)),
         None => command,
     }
 }
 
-/// The commands that need a schema.
-fn database_commands(schema: Schema) -> [Command; 1] {
-    let owner = url_arg(
-        "owner-database-url",
-        schema.owner_url_env,
-        "The owner role's database url",
-    );
-    let migrate = Telemetry::augment_args(Command::new("migrate").arg(owner));
-    [migrate
-        .about("Bring the schema up to date, as the role that owns it")
-        .long_about(None)]
-}
+#[cfg(test)]
+mod tests {
+    use std::{borrow::Cow, net::SocketAddr};
 
-fn url_arg(name: &'static str, env: &'static str, help: &'static str) -> Arg {
-    Arg::new(name)
-        .long(name)
-        .env(env)
-        .hide_env_values(true)
-        .required(true)
-        .help(help)
-        .value_parser(config::secret)
-}
+    use sqlx::migrate::Migrator;
+    use tokio_util::sync::CancellationToken;
 
-/// A command on the schema of a service.
-pub(super) struct DatabaseCommand {
-    telemetry: Telemetry,
-    schema: Schema,
-    action: Action,
-}
+    use super::*;
+    use crate::{
+        config::Common,
+        service::{Runtime, Schema},
+    };
 
-enum Action {
-    Migrate { owner_url: SecretString },
-}
+    static MIGRATOR: Migrator = Migrator {
+        migrations: Cow::Borrowed(&[]),
+        ..Migrator::DEFAULT
+    };
 
-impl DatabaseCommand {
-    fn parse(matches: &ArgMatches, schema: Schema) -> Result<Self, clap::Error> {
-        let url = |arg| {
-            matches
-                .get_one::<SecretString>(arg)
-                .cloned()
-                .unwrap_or_default()
-        };
-        let action = Action::Migrate {
-            owner_url: url("owner-database-url"),
-        };
-        Ok(Self {
-            telemetry: Telemetry::from_arg_matches(matches)?,
-            schema,
-            action,
-        })
+    /// A stock-keeper that owns a schema, or owns none.
+    struct Stock<const OWNER: bool>;
+
+    #[derive(Args)]
+    struct Config {
+        #[command(flatten)]
+        common: Common,
+        #[arg(long, default_value = "127.0.0.1:0")]
+        listen: SocketAddr,
     }
 
-    pub(super) async fn run(self) -> anyhow::Result<()> {
-        match self.action {
-            Action::Migrate { owner_url } => migrate(self.schema, &owner_url).await,
+    impl Settings for Config {
+        fn common(&self) -> &Common {
+            &self.common
+        }
+
+        fn listen(&self) -> SocketAddr {
+            self.listen
         }
     }
-}
 
-async fn migrate(schema: Schema, owner_url: &SecretString) -> anyhow::Result<()> {
-    let options = PgPoolOptions::new().max_connections(1);
-    let pool = options
-        .connect(owner_url.expose_secret())
-        .await
-        .context("no database")?;
-    schema.migrator.run(&pool).await?;
-    let newest = schema
-        .migrator
-        .iter()
-        .last()
-        .map(|migration| migration.version);
-    tracing::info!(schema = schema.name, newest, "the schema is up to date");
-    Ok(())
+    impl<const OWNER: bool> Application for Stock<OWNER> {
+        const NAME: &'static str = "stock-svc";
+        const ABOUT: &'static str = "Counts the stock";
+        const SCHEMA: Option<Schema> = if OWNER {
+            Some(Schema {
+                name: "stock",
+                migrator: &MIGRATOR,
+                url_env: "STOCK_DATABASE_URL",
+                owner_url_env: "STOCK_OWNER_DATABASE_URL",
+            })
+        } else {
+            None
+        };
+        type Config = Config;
+
+        async fn build(_: Config, _: Runtime) -> anyhow::Result<Self> {
+            Ok(Self)
+        }
+
+        async fn run_until_stopped(self, _: CancellationToken) -> anyhow::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn read_line<const OWNER: bool>(line: &str) -> Result<Invocation<Config>, String> {
+        let words = line.split(' ').map(OsString::from);
+        read::<Stock<OWNER>>(words).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn serving_is_the_default() {
+        for line in ["svc --service-secret x", "svc serve --service-secret x"] {
+            assert!(
+                matches!(read_line::<true>(line), Ok(Invocation::Serve(_))),
+                "{line}"
+            );
+        }
+        assert!(read_line::<true>("svc serve").is_err(), "without a secret");
+    }
+
+    #[test]
+    fn operators_need_no_more_than_their_command_does() {
+        for line in [
+            "svc migrate --owner-database-url postgres://db/x --log debug",
+            "svc replay --database-url postgres://db/x --since 2026-01-31T10:00:00Z",
+            "svc dead-letters --database-url postgres://db/x list",
+            "svc dead-letters --database-url postgres://db/x retry",
+        ] {
+            let read = read_line::<true>(line);
+            assert!(
+                matches!(read, Ok(Invocation::Database(_))),
+                "{line}: {:?}",
+                read.err()
+            );
+            assert!(
+                read_line::<false>(line).is_err(),
+                "{line}: nothing to do it to"
+            );
+        }
+        let bad = "svc replay --database-url postgres://db/x --since yesterday";
+        assert!(read_line::<true>(bad).is_err());
+    }
+
+    #[test]
+    fn help_tells_what_it_is() {
+        command::<Stock<true>>().debug_assert();
+        let help = command::<Stock<true>>().render_long_help().to_string();
+        assert!(help.starts_with("Counts the stock\n"), "{help}");
+        for name in [
+            "serve",
+            "migrate",
+            "replay",
+            "dead-letters",
+            "SERVICE_SECRET",
+        ] {
+            assert!(help.contains(name), "{name}");
+        }
+    }
 }

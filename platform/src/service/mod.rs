@@ -25,7 +25,11 @@
 //!         let auth = runtime.auth(Self::NAME, &config.common)?;
 //!         let wallet = grpc::client::connect("wallet", &config.common.peers.wallet_grpc_url,
 //!             Some(auth.token))?;
-//!         runtime.readiness.require("postgres", move || ping(pool.clone()));
+//!         let database = pool.clone();
+//!         runtime.readiness.require("postgres", move || {
+//!             let database = database.clone();
+//!             async move { anyhow::ensure!(pg::is_reachable(&database).await, "no answer"); Ok(()) }
+//!         });
 //!         let server = Server::bind(config.listen, auth.verifier, runtime.readiness).await?
 //!             .add_service(OrderServiceServer::new(..));
 //!         Ok(Self { server, .. })
@@ -33,7 +37,10 @@
 //!
 //!     async fn run_until_stopped(self, stop: CancellationToken) -> anyhow::Result<()> {
 //!         let tasks = Supervisor::new(stop.clone());
-//!         tasks.spawn("relay", move |stop| ..);
+//!         tasks.spawn("relay", move |stop| {
+//!             let relay = relay::run(pool.clone(), SCHEMA, js.clone(), stop);
+//!             async move { relay.await; Ok(()) }
+//!         });
 //!         self.server.serve(stop).await?;
 //!         tasks.finish().await;
 //!         Ok(())
@@ -51,6 +58,7 @@
 //! ```
 
 mod command;
+mod database;
 mod runtime;
 
 use std::{future::Future, process::ExitCode, time::Duration};

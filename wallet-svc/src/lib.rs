@@ -1,1 +1,27 @@
-//! Skeleton.
+#![doc = include_str!("../README.md")]
+
+pub mod access;
+pub mod asset;
+pub mod clients;
+pub mod config;
+pub mod consumers;
+pub mod error;
+pub mod ledger;
+pub mod movement;
+pub mod operation;
+pub mod posting;
+mod serve;
+pub mod settings;
+pub mod transaction;
+pub mod wallet;
+
+use platform::pg::Schema;
+use sqlx::migrate::Migrator;
+
+pub use serve::WalletService;
+
+/// The schema of this service.
+pub const SCHEMA: Schema = Schema::new("wallet");
+
+/// Its migrations.
+pub static MIGRATOR: Migrator = sqlx::migrate!();

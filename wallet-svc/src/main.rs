@@ -1,2 +1,5 @@
 //! Entry point.
-fn main() {}
+
+fn main() -> std::process::ExitCode {
+    platform::service::main::<wallet_svc::WalletService>()
+}

@@ -4,6 +4,7 @@
 pub mod catalog;
 pub mod identity;
 pub mod orders;
+pub mod wallet;
 
 /// How a field's values look and compare, which decides the operators it takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,0 +1,81 @@
+//! The lists of wallet-svc.
+
+use super::{Class, Field, Include, ListTable, asc};
+
+/// `GET /assets`.
+pub const ASSETS: ListTable = ListTable::new(
+    "assets",
+    &[
+        Field::new("code", Class::CaselessCode).sortable(),
+        Field::new("createdAt", Class::Time).sortable(),
+        Field::new("enabled", Class::Bool).sortable(),
+        Field::new("name", Class::Like),
+        Field::new("system", Class::Bool).sortable(),
+        Field::new("type", Class::Enum(&["crypto", "custom", "fiat"])).sortable(),
+        Field::new("updatedAt", Class::Time),
+    ],
+)
+.sorted_by(&[asc("code")]);
+
+/// `GET /movements` and `GET /wallets/:id/movements`.
+pub const MOVEMENTS: ListTable = ListTable::new(
+    "movements",
+    &[
+        Field::new("amount", Class::Money).sort_only(),
+        Field::new("assetCode", Class::CaselessCode),
+        Field::new("createdAt", Class::Time).sortable(),
+        Field::new("id", Class::Id),
+        Field::new("transactionId", Class::Id),
+        Field::new("updatedAt", Class::Time),
+        Field::new("walletId", Class::Id),
+    ],
+)
+.including(&[Include::new("transaction")]);
+
+/// `GET /transactions`, `GET /wallets/:id/transactions` and activity.
+pub const TRANSACTIONS: ListTable = ListTable::new(
+    "transactions",
+    &[
+        Field::new("amount", Class::Money).sort_only(),
+        Field::new("assetCode", Class::CaselessCode),
+        Field::new("code", Class::Code),
+        Field::new("createdAt", Class::Time).sortable(),
+        Field::new("description", Class::Like).nullable(),
+        Field::new("destinationWalletId", Class::Id).nullable(),
+        Field::new("externalId", Class::Code).nullable(),
+        Field::new("externalReference", Class::Code).nullable(),
+        Field::new("id", Class::Id),
+        Field::new("originWalletId", Class::Id).nullable(),
+        Field::new("reference", Class::Code),
+        Field::new(
+            "status",
+            Class::Enum(&["confirmed", "failed", "pending", "processing", "rejected"]),
+        ),
+        Field::new("type", Class::Enum(&["deposit", "transfer", "withdrawal"])),
+        Field::new("updatedAt", Class::Time),
+        // Origin or destination.
+        Field::new("walletId", Class::Id),
+    ],
+);
+
+/// `GET /wallets`.
+pub const WALLETS: ListTable = ListTable::new(
+    "wallets",
+    &[
+        Field::new("createdAt", Class::Time).sortable(),
+        Field::new("id", Class::Id),
+        Field::new("locked", Class::Bool),
+        Field::new("name", Class::Like).nullable(),
+        Field::new("ownerId", Class::Id).nullable(),
+        Field::new("reference", Class::Code),
+        Field::new("updatedAt", Class::Time),
+    ],
+);
+
+/// `GET /wallets/balance` and `GET /wallets/:id/balance`.
+pub const BALANCES: ListTable = ListTable::new(
+    "balances",
+    &[Field::new("assetCode", Class::CaselessCode)],
+)
+.sorted_by(&[asc("assetCode")])
+.whole();

@@ -1,0 +1,3 @@
+//! The other contexts, as wallet-svc needs them.
+
+pub mod identity;

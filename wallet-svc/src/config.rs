@@ -1,0 +1,54 @@
+//! The settings of wallet-svc.
+
+use std::net::SocketAddr;
+
+use clap::Args;
+use platform::config::{self, Common, Nats, Settings};
+use secrecy::SecretString;
+
+/// The settings of wallet-svc.
+#[derive(Debug, Clone, Args)]
+pub struct Config {
+    /// Address for gRPC.
+    #[arg(long, env = "WALLET_LISTEN", default_value = "127.0.0.1:50053")]
+    pub wallet_listen: SocketAddr,
+
+    /// Address for /livez, /readyz and /metrics; none are served without it.
+    #[arg(long, env = "WALLET_METRICS_LISTEN")]
+    pub wallet_metrics_listen: Option<SocketAddr>,
+
+    /// The app role's database url.
+    #[arg(long, env = "WALLET_DATABASE_URL", value_parser = config::secret, hide_env_values = true)]
+    pub wallet_database_url: SecretString,
+
+    /// Asset that bonuses and rewards are paid in; unset: a bonus in its order's asset, a reward in
+    /// the default asset.
+    #[arg(long, env = "BONUS_ASSET_CODE")]
+    pub bonus_asset_code: Option<String>,
+
+    /// Asset of products that name none.
+    #[arg(long, env = "DEFAULT_ASSET_CODE", default_value = "usd")]
+    pub default_asset_code: String,
+
+    /// The part that all processes share.
+    #[command(flatten)]
+    pub common: Common,
+
+    /// The part that all services share.
+    #[command(flatten)]
+    pub nats: Nats,
+}
+
+impl Settings for Config {
+    fn common(&self) -> &Common {
+        &self.common
+    }
+
+    fn listen(&self) -> SocketAddr {
+        self.wallet_listen
+    }
+
+    fn metrics_listen(&self) -> Option<SocketAddr> {
+        self.wallet_metrics_listen
+    }
+}

@@ -1,0 +1,36 @@
+//! `OrderPaid`: the order's bonus is granted.
+
+use platform::{
+    error::Failure,
+    messaging::inbox::{Applied, Effect, Envelope},
+};
+use proto::events::v1::OrderPaid;
+
+use super::{Poster, amount, id};
+use crate::ledger::{BonusChange, Command};
+
+/// Grants bonuses.
+pub struct GrantBonus(
+    /// What it posts with.
+    pub Poster,
+);
+
+impl Effect for GrantBonus {
+    type Body = OrderPaid;
+
+    async fn apply(&self, _envelope: &Envelope, event: OrderPaid) -> Result<Applied, Failure> {
+        let granted = amount(&event.bonus)?;
+        if !granted.is_positive() {
+            return Ok(Applied::Before);
+        }
+        let change = BonusChange {
+            order: id(&event.order_id)?,
+            wallet: id(&event.wallet_id)?,
+            asset: self.0.asset(&event.bonus_asset_code).await?,
+            granted: Some(granted),
+            revoked: None,
+        };
+        let command = Command::Bonus(change);
+        self.0.post(command, "service:orders-svc").await
+    }
+}

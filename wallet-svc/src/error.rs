@@ -1,0 +1,103 @@
+//! The one place where an error of this service gets its public code.
+
+use platform::{
+    error::{Code, Failure, FieldCode},
+    idempotency,
+};
+
+use crate::{
+    ledger::{Refusal, Side},
+    posting::Rejection,
+};
+
+/// Why a use case did not go through.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// There is no such wallet, or the caller may not know of it.
+    #[error("there is no such wallet")]
+    WalletNotFound,
+    /// There is no such asset.
+    #[error("there is no such asset")]
+    AssetNotFound,
+    /// There is no such transaction, or the caller may not know of it.
+    #[error("there is no such transaction")]
+    TransactionNotFound,
+    /// There is no such movement, or the caller may not know of it.
+    #[error("there is no such movement")]
+    MovementNotFound,
+    /// No ledger operation with this id was accepted.
+    #[error("there is no such operation")]
+    OperationNotFound,
+    /// The posting engine turned it down.
+    #[error(transparent)]
+    Rejected(#[from] Rejection),
+    /// An idempotency key stands in the way.
+    #[error(transparent)]
+    Key(#[from] idempotency::Error),
+    /// The database's part.
+    #[error(transparent)]
+    Database(#[from] sqlx::Error),
+    /// Already a public failure: of the input, of access, of another service.
+    #[error(transparent)]
+    Failure(#[from] Failure),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let code = match error {
+            Error::WalletNotFound => Code::WalletNotFound,
+            Error::AssetNotFound => Code::AssetNotFound,
+            Error::TransactionNotFound | Error::OperationNotFound => Code::TransactionNotFound,
+            Error::MovementNotFound => Code::MovementNotFound,
+            Error::Rejected(rejection) => return rejection.into(),
+            Error::Key(error) => return error.into(),
+            Error::Database(error) => return error.into(),
+            Error::Failure(failure) => return failure,
+        };
+        Self::new(code, error.to_string())
+    }
+}
+
+impl From<Error> for tonic::Status {
+    fn from(error: Error) -> Self {
+        Failure::from(error).into()
+    }
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        let text = refusal.to_string();
+        match refusal {
+            Refusal::UnknownWallet(side) => {
+                Self::invalid(wallet_field(side), FieldCode::UnknownReference, text)
+            }
+            Refusal::SameWallet => Self::invalid("destinationWalletId", FieldCode::Duplicate, text),
+            Refusal::UnknownAsset(_) => {
+                Self::invalid("assetCode", FieldCode::UnknownReference, text)
+            }
+            Refusal::WalletLocked(_) => Self::new(Code::WalletLocked, text),
+            Refusal::AssetDisabled(_) => of_field(Code::AssetDisabled, "assetCode", text),
+            Refusal::Precision { .. } => Self::new(Code::AmountPrecision, text.clone()).field(
+                "amount",
+                FieldCode::Precision,
+                text,
+            ),
+            Refusal::InsufficientFunds { .. } => of_field(Code::InsufficientFunds, "amount", text),
+            Refusal::OutOfRange(_) => of_field(Code::AmountOutOfRange, "amount", text),
+            Refusal::UnknownTransaction(_) => Self::new(Code::TransactionNotFound, text),
+            Refusal::InvalidState { .. } => Self::new(Code::InvalidState, text),
+            Refusal::BonusElsewhere | Refusal::NotLoaded(_) => Self::internal(refusal),
+        }
+    }
+}
+
+const fn wallet_field(side: Side) -> &'static str {
+    match side {
+        Side::Origin => "originWalletId",
+        Side::Destination => "destinationWalletId",
+    }
+}
+
+fn of_field(code: Code, field: &str, text: String) -> Failure {
+    Failure::new(code, text.clone()).field(field, code, text)
+}

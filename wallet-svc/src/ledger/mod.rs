@@ -1,0 +1,21 @@
+//! The ledger's decisions: which posting is accepted, and what it changes. Pure: no sqlx, tonic,
+//! clock or randomness of its own. [`crate::posting`] loads what is decided on and writes what was
+//! decided.
+
+mod account;
+mod admit;
+mod bonus;
+mod book;
+mod changes;
+mod command;
+mod decide;
+mod draft;
+mod gift;
+mod refusal;
+
+pub use account::{Account, AccountKey};
+pub use bonus::{OrderBonus, OrderId};
+pub use book::{AssetRule, Book, Party};
+pub use changes::{Changes, Step};
+pub use command::{Advance, BonusChange, Command, Create, Leg, Operation, Reward};
+pub use refusal::{Refusal, Side};

@@ -1,0 +1,108 @@
+//! Movements in the database: reads only, the poster writes them.
+
+use chrono::{DateTime, Utc};
+use platform::{
+    error::Failure,
+    list::{Key, List, Page, fields::Value},
+    money::Amount,
+};
+use proto::{common::v1::ListRequest, lists::wallet::MOVEMENTS};
+use sqlx::{FromRow, PgConnection, postgres::PgRow};
+
+use super::model::{Movement, MovementId};
+use crate::{
+    asset::model::AssetCode,
+    transaction::model::TransactionId,
+    wallet::model::{UserId, WalletId},
+};
+
+/// A row of `wallet.movements`.
+#[derive(FromRow)]
+struct MovementRow {
+    id: MovementId,
+    wallet_id: WalletId,
+    asset_code: String,
+    sequence: i64,
+    transaction_id: TransactionId,
+    amount: Amount,
+    balance_after: Amount,
+    code: String,
+    created_at: DateTime<Utc>,
+}
+
+impl TryFrom<MovementRow> for Movement {
+    type Error = sqlx::Error;
+
+    fn try_from(row: MovementRow) -> Result<Self, sqlx::Error> {
+        Ok(Self {
+            id: row.id,
+            wallet: row.wallet_id,
+            asset: AssetCode::stored(&row.asset_code),
+            sequence: row.sequence,
+            transaction: row.transaction_id,
+            kind: row.code.parse().map_err(sqlx::Error::decode)?,
+            amount: row.amount,
+            balance_after: row.balance_after,
+            created_at: row.created_at,
+        })
+    }
+}
+
+impl FromRow<'_, PgRow> for Movement {
+    fn from_row(row: &PgRow) -> Result<Self, sqlx::Error> {
+        MovementRow::from_row(row)?.try_into()
+    }
+}
+
+/// The movement with this id; only if its wallet belongs to `reader`, where given.
+pub async fn find_movement(
+    conn: &mut PgConnection,
+    id: MovementId,
+    reader: Option<UserId>,
+) -> Result<Option<Movement>, sqlx::Error> {
+    let row = sqlx::query_as!(
+        MovementRow,
+        r#"select id as "id: MovementId", wallet_id as "wallet_id: WalletId", asset_code, sequence,
+             transaction_id as "transaction_id: TransactionId", amount as "amount: Amount",
+             balance_after as "balance_after: Amount", code, created_at
+         from wallet.movements m
+         where id = $1
+           and ($2::uuid is null or exists (
+               select from wallet.wallets w where w.id = m.wallet_id and w.owner_id = $2))"#,
+        id as _,
+        reader as _,
+    );
+    row.fetch_optional(conn)
+        .await?
+        .map(Movement::try_from)
+        .transpose()
+}
+
+/// Movements as the request wants them; only those of `wallet`, and of wallets of `reader`, where
+/// given. Those of system wallets show only where a filter names the wallet.
+pub async fn list_movements(
+    conn: &mut PgConnection,
+    request: &ListRequest,
+    wallet: Option<WalletId>,
+    reader: Option<UserId>,
+) -> Result<Page<Movement>, Failure> {
+    let mut list = List::new(&MOVEMENTS, "wallet.movements m", Key::Id("m.id"))
+        .select("m.*")
+        .column("updatedAt", "m.created_at")
+        .only_with(
+            "m.wallet_id = ?",
+            wallet.map(|wallet| Value::Id(wallet.uuid())),
+        )
+        .only_with(
+            "exists (select from wallet.wallets w where w.id = m.wallet_id and w.owner_id = ?)",
+            reader.map(|reader| Value::Id(reader.uuid())),
+        );
+    let names_wallet = request
+        .filters
+        .iter()
+        .any(|filter| filter.field == "walletId");
+    if !names_wallet {
+        list = list.only("m.wallet_id not in (select id from wallet.wallets where system)");
+    }
+    list.fetch(conn, request).await
+}

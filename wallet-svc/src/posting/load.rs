@@ -1,0 +1,317 @@
+//! Locks and reads what a group is decided on, in the one order of locks: transactions, wallets,
+//! assets, balances, bonuses. Then looks up what earlier postings left.
+
+use std::collections::{BTreeSet, HashMap};
+
+use chrono::{DateTime, SubsecRound as _, Utc};
+use platform::{
+    idempotency::{self, Record, Scope},
+    pg,
+};
+use sqlx::{PgConnection, PgPool};
+use uuid::Uuid;
+
+use super::{poster::Poster, queue::Posting};
+use crate::{
+    SCHEMA,
+    asset::model::AssetCode,
+    ledger::{Account, AccountKey, AssetRule, Book, Command, OrderBonus, Party},
+    transaction::{
+        model::{Transaction, TransactionId},
+        repo,
+    },
+    wallet::model::WalletId,
+};
+
+/// What a group is decided on.
+pub(super) struct Loaded {
+    pub book: Book,
+    /// Records of the group's idempotency keys.
+    pub records: HashMap<Scope, Record>,
+    /// Balance rows that have to be made first.
+    pub missing: BTreeSet<AccountKey>,
+}
+
+/// Locks and reads for these postings.
+pub(super) async fn load_in_tx(
+    conn: &mut PgConnection,
+    poster: &Poster,
+    postings: &[&Posting],
+) -> Result<Loaded, sqlx::Error> {
+    let mut book = Book::new(DateTime::UNIX_EPOCH, poster.ids.clone());
+    let commands: Vec<_> = postings.iter().map(|posting| &posting.command).collect();
+    transactions(conn, &mut book, &commands).await?;
+    let target = |command: &Command| {
+        let id = command.advances();
+        id.and_then(|id| book.transactions.get(&id))
+    };
+    let wallets: BTreeSet<_> = commands
+        .iter()
+        .flat_map(|one| one.wallets(target(one)))
+        .collect();
+    let accounts: BTreeSet<_> = commands
+        .iter()
+        .flat_map(|one| one.accounts(target(one)))
+        .collect();
+    let assets: BTreeSet<_> = commands.iter().flat_map(|one| one.assets()).collect();
+    self::wallets(conn, &mut book, wallets).await?;
+    self::assets(conn, &mut book, assets).await?;
+    balances(conn, &mut book, &accounts).await?;
+    let exists = |key: &AccountKey| book.wallets.contains_key(&key.wallet);
+    let missing = accounts
+        .into_iter()
+        .filter(|key| exists(key) && !book.accounts.contains_key(key))
+        .collect();
+    bonuses(conn, &mut book, &commands).await?;
+    operations(conn, &mut book, &commands).await?;
+    let scopes: Vec<_> = postings
+        .iter()
+        .filter_map(|posting| posting.key.as_ref().map(|key| *key.scope()))
+        .collect();
+    let records = if scopes.is_empty() {
+        HashMap::new()
+    } else {
+        idempotency::find_in_tx(conn, SCHEMA, &scopes).await?
+    };
+    Ok(Loaded {
+        book,
+        records,
+        missing,
+    })
+}
+
+/// The transactions to advance, and rewards that were paid before.
+async fn transactions(
+    conn: &mut PgConnection,
+    book: &mut Book,
+    commands: &[&Command],
+) -> Result<(), sqlx::Error> {
+    let named = |command: &&Command| match command {
+        Command::Reward(reward) => Some(reward.id),
+        other => other.advances(),
+    };
+    let ids: BTreeSet<TransactionId> = commands.iter().filter_map(named).collect();
+    if ids.is_empty() {
+        return Ok(());
+    }
+    let ids: Vec<_> = ids.into_iter().collect();
+    let found = repo::lock_transactions_in_tx(conn, &ids).await?;
+    for tx in &found {
+        book.now = book.now.max(tx.updated_at);
+    }
+    keep(book, found);
+    Ok(())
+}
+
+fn keep(book: &mut Book, transactions: Vec<Transaction>) {
+    let by_id = transactions.into_iter().map(|tx| (tx.id, tx));
+    book.transactions.extend(by_id);
+}
+
+/// Whoever locks a wallet waits for this group, or this group for them.
+async fn wallets(
+    conn: &mut PgConnection,
+    book: &mut Book,
+    ids: BTreeSet<WalletId>,
+) -> Result<(), sqlx::Error> {
+    let ids: Vec<_> = ids.into_iter().collect();
+    let rows = sqlx::query!(
+        "select id, owner_id, locked, system
+         from wallet.wallets where id = any($1) order by id for share",
+        ids as _,
+    );
+    for row in rows.fetch_all(conn).await? {
+        let party = Party {
+            owner: row.owner_id,
+            locked: row.locked,
+            system: row.system,
+        };
+        book.wallets.insert(row.id, party);
+    }
+    Ok(())
+}
+
+async fn assets(
+    conn: &mut PgConnection,
+    book: &mut Book,
+    codes: BTreeSet<AssetCode>,
+) -> Result<(), sqlx::Error> {
+    if codes.is_empty() {
+        return Ok(());
+    }
+    let codes: Vec<_> = codes.iter().map(|code| code.as_str().to_owned()).collect();
+    let rows = sqlx::query!(
+        "select code, enabled, decimal_places
+         from wallet.assets where code = any($1) order by code for share",
+        &codes,
+    );
+    for row in rows.fetch_all(conn).await? {
+        let rule = AssetRule {
+            enabled: row.enabled,
+            places: row.decimal_places,
+        };
+        book.assets.insert(AssetCode::stored(&row.code), rule);
+    }
+    Ok(())
+}
+
+/// Locks the balances, and with them the group's time: no earlier than the database's clock once
+/// all are locked, nor than any earlier movement on them, so that time and sequence agree.
+async fn balances(
+    conn: &mut PgConnection,
+    book: &mut Book,
+    keys: &BTreeSet<AccountKey>,
+) -> Result<(), sqlx::Error> {
+    let wallets: BTreeSet<_> = keys.iter().map(|key| key.wallet).collect();
+    let wallets: Vec<_> = wallets.into_iter().collect();
+    let assets: BTreeSet<_> = keys.iter().map(|key| key.asset.as_str()).collect();
+    let assets: Vec<_> = assets.into_iter().map(str::to_owned).collect();
+    // The cross product of wallets and assets: one plain scan of the key, without a join.
+    let rows = sqlx::query!(
+        r#"select wallet_id, asset_code, amount, held, incoming, sequence, moved_at, system,
+             clock_timestamp() as "locked_at!"
+         from (
+             select * from wallet.balances
+             where wallet_id = any($1) and asset_code = any($2)
+             order by wallet_id, asset_code
+             for update) locked"#,
+        wallets as _,
+        &assets,
+    );
+    let rows = rows.fetch_all(&mut *conn).await?;
+    if rows.is_empty() {
+        let now = sqlx::query_scalar!(r#"select clock_timestamp() as "now!""#);
+        let now: DateTime<Utc> = now.fetch_one(conn).await?;
+        book.now = book.now.max(now.trunc_subsecs(3));
+    }
+    for row in rows {
+        let locked_at: DateTime<Utc> = row.locked_at;
+        book.now = book.now.max(locked_at.trunc_subsecs(3)).max(row.moved_at);
+        let key = AccountKey {
+            wallet: row.wallet_id,
+            asset: AssetCode::stored(&row.asset_code),
+        };
+        let account = Account {
+            key: key.clone(),
+            amount: row.amount,
+            held: row.held,
+            incoming: row.incoming,
+            sequence: row.sequence,
+            moved_at: row.moved_at,
+            system: row.system,
+        };
+        book.accounts.insert(key, account);
+    }
+    Ok(())
+}
+
+/// The bonuses named, and all that is owed where bonuses and rewards go to.
+async fn bonuses(
+    conn: &mut PgConnection,
+    book: &mut Book,
+    commands: &[&Command],
+) -> Result<(), sqlx::Error> {
+    let (mut orders, mut wallets) = (BTreeSet::new(), BTreeSet::new());
+    for command in commands {
+        match command {
+            Command::Bonus(change) => {
+                orders.insert(change.order);
+                wallets.insert(change.wallet);
+            }
+            Command::Reward(reward) => {
+                wallets.insert(reward.wallet);
+            }
+            _ => {}
+        }
+    }
+    if wallets.is_empty() {
+        return Ok(());
+    }
+    let (orders, wallets): (Vec<_>, Vec<_>) =
+        (orders.into_iter().collect(), wallets.into_iter().collect());
+    let rows = sqlx::query!(
+        "select order_id, wallet_id, asset_code, granted, revoked, credited, owed, created_at
+         from wallet.order_bonuses
+         where order_id = any($1) or (owed > 0 and wallet_id = any($2))
+         order by order_id
+         for update",
+        orders as _,
+        wallets as _,
+    );
+    for row in rows.fetch_all(conn).await? {
+        let bonus = OrderBonus {
+            order: row.order_id,
+            wallet: row.wallet_id,
+            asset: AssetCode::stored(&row.asset_code),
+            granted: row.granted,
+            revoked: row.revoked,
+            credited: row.credited,
+            owed: row.owed,
+            created_at: row.created_at,
+        };
+        book.bonuses.insert(bonus.order, bonus);
+    }
+    Ok(())
+}
+
+async fn operations(
+    conn: &mut PgConnection,
+    book: &mut Book,
+    commands: &[&Command],
+) -> Result<(), sqlx::Error> {
+    let ids: BTreeSet<_> = commands
+        .iter()
+        .filter_map(|command| match command {
+            Command::Post(operation) => Some(operation.id.clone()),
+            _ => None,
+        })
+        .collect();
+    if ids.is_empty() {
+        return Ok(());
+    }
+    let ids: Vec<_> = ids.into_iter().collect();
+    let found = repo::find_operations(conn, &ids).await?;
+    for tx in &found {
+        if let Some((operation, _)) = &tx.operation {
+            let made = book.operations.entry(operation.clone()).or_default();
+            made.push(tx.id);
+        }
+    }
+    keep(book, found);
+    Ok(())
+}
+
+/// Makes balance rows in a transaction of their own, in the order of locks.
+pub(super) async fn make_balances(
+    pool: &PgPool,
+    keys: &BTreeSet<AccountKey>,
+) -> Result<(), sqlx::Error> {
+    let (wallets, assets): (Vec<_>, Vec<_>) = keys
+        .iter()
+        .map(|key| (key.wallet, key.asset.as_str().to_owned()))
+        .unzip();
+    let mut tx = pg::tx(pool).await?;
+    sqlx::query!(
+        "insert into wallet.balances (wallet_id, asset_code, system)
+         select wanted.wallet_id, wanted.asset_code, wallets.system
+         from unnest($1::uuid[], $2::text[]) wanted (wallet_id, asset_code)
+         join wallet.wallets on wallets.id = wanted.wallet_id
+         order by wanted.wallet_id, wanted.asset_code
+         on conflict do nothing",
+        wallets as _,
+        &assets,
+    )
+    .execute(&mut *tx)
+    .await?;
+    tx.commit().await
+}
+
+/// Whether a group with this step was committed.
+pub(super) async fn is_committed(conn: &mut PgConnection, step: Uuid) -> Result<bool, sqlx::Error> {
+    sqlx::query_scalar!(
+        r#"select exists (select from wallet.transaction_changes where id = $1) as "exists!""#,
+        step,
+    )
+    .fetch_one(conn)
+    .await
+}

@@ -1,0 +1,152 @@
+//! The poster: takes what is queued, posts it as a group, answers each caller.
+
+use std::{collections::HashSet, time::Duration};
+
+use platform::{
+    ids::Ids,
+    pg::{self, is_transient},
+};
+use sqlx::PgPool;
+use tokio::{
+    sync::mpsc,
+    time::{Instant, sleep},
+};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    group::{self, InDoubt, Verdict},
+    queue::{Postings, Rejection, Request, queue},
+};
+
+/// The largest group.
+const GROUP: usize = 256;
+/// How long a group is tried again while the database says "not now".
+const PATIENCE: Duration = Duration::from_millis(2_500);
+
+/// Posts in groups; one an instance.
+pub struct Poster {
+    queue: mpsc::Receiver<Request>,
+    pub(super) pool: PgPool,
+    pub(super) ids: Ids,
+}
+
+impl Poster {
+    /// A poster and the way to it. The pool is its own: see [`Poster::connect`].
+    pub fn new(pool: PgPool, ids: Ids) -> (Postings, Self) {
+        let (postings, queue) = queue();
+        let poster = Self { queue, pool, ids };
+        (postings, poster)
+    }
+
+    /// The poster's own connections: one to post on, one to make balance rows and to look up what
+    /// became of a commit. Plans are made once: a group's arrays differ in length only.
+    pub fn connect(url: &str) -> Result<PgPool, sqlx::Error> {
+        let options = pg::Options {
+            max_connections: 2,
+            ..pg::Options::new("wallet-svc poster")
+        };
+        let separator = if url.contains('?') { '&' } else { '?' };
+        let url = format!("{url}{separator}options[plan_cache_mode]=force_generic_plan");
+        pg::connect(&url, &options)
+    }
+
+    /// Posts until stopped, then what is still queued.
+    pub async fn run(mut self, stop: CancellationToken) {
+        let mut requests = Vec::with_capacity(GROUP);
+        loop {
+            let taken = tokio::select! {
+                biased;
+                taken = self.queue.recv_many(&mut requests, GROUP) => taken,
+                () = stop.cancelled(), if !self.queue.is_closed() => {
+                    self.queue.close();
+                    continue;
+                }
+            };
+            if taken == 0 {
+                return;
+            }
+            metrics::histogram!("wallet_group_size").record(count(taken));
+            self.post_all(std::mem::take(&mut requests)).await;
+        }
+    }
+
+    /// Posts a group. Repeats of an idempotency key wait for the first of them to be committed.
+    async fn post_all(&self, mut requests: Vec<Request>) {
+        while !requests.is_empty() {
+            let mut seen = HashSet::new();
+            let (group, repeats) = requests.into_iter().partition(|request: &Request| {
+                let key = request.posting.key.as_ref();
+                key.is_none_or(|key| seen.insert(*key.scope()))
+            });
+            self.post_group(group).await;
+            requests = repeats;
+        }
+    }
+
+    async fn post_group(&self, group: Vec<Request>) {
+        match self.settle(&group).await {
+            Ok(verdicts) => {
+                for (request, verdict) in group.into_iter().zip(verdicts) {
+                    // The caller may have gone; what is posted stays posted.
+                    let _ = request.reply.send(verdict);
+                }
+            }
+            Err(error) if group.len() > 1 && !is_transient(&error) => {
+                // One poison posting must not hurt its neighbours.
+                tracing::warn!(%error, size = group.len(), "posting a refused group one by one");
+                for request in group {
+                    Box::pin(self.post_group(vec![request])).await;
+                }
+            }
+            Err(error) => give_up(group, &error),
+        }
+    }
+
+    /// Posts the group, again while trouble passes.
+    async fn settle(&self, group: &[Request]) -> Result<Vec<Verdict>, sqlx::Error> {
+        let give_up_at = Instant::now() + PATIENCE;
+        let mut pause = Duration::from_millis(2);
+        let mut in_doubt: Option<InDoubt> = None;
+        let mut beaten = 0;
+        loop {
+            match group::post(self, group, &mut in_doubt).await {
+                // Another replica was first with a key or operation: what it did shows now.
+                Err(error) if is_unique_violation(&error) && beaten < 2 => beaten += 1,
+                Err(error) if is_transient(&error) && Instant::now() + pause < give_up_at => {
+                    metrics::counter!("wallet_groups_retried_total").increment(1);
+                    tracing::debug!(%error, "posting a group again");
+                    sleep(pause).await;
+                    pause = (pause * 2).min(Duration::from_millis(250));
+                }
+                settled => return settled,
+            }
+        }
+    }
+}
+
+fn is_unique_violation(error: &sqlx::Error) -> bool {
+    error
+        .as_database_error()
+        .is_some_and(sqlx::error::DatabaseError::is_unique_violation)
+}
+
+fn give_up(group: Vec<Request>, error: &sqlx::Error) {
+    let transient = is_transient(error);
+    if transient {
+        tracing::warn!(%error, size = group.len(), "the ledger's database is away");
+    } else {
+        tracing::error!(%error, "a posting could not be written");
+    }
+    for request in group {
+        let rejection = if transient {
+            Rejection::Unavailable
+        } else {
+            Rejection::Fault
+        };
+        let _ = request.reply.send(Err(rejection));
+    }
+}
+
+fn count(taken: usize) -> f64 {
+    u32::try_from(taken).map_or(0.0, f64::from)
+}

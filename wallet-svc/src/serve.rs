@@ -1,0 +1,214 @@
+//! Puts the service together and runs it.
+
+use std::{net::SocketAddr, sync::Arc};
+
+use async_nats::jetstream::Context;
+use platform::{
+    grpc::{MAX_MESSAGE, client, server::Server},
+    ids::Ids,
+    lifecycle::{Readiness, Supervisor},
+    messaging::{
+        inbox::{self, Consumer, Effect},
+        jetstream, relay,
+    },
+    pg,
+    service::{self, Application, Runtime},
+};
+use proto::wallet::v1::{
+    asset_service_server::AssetServiceServer, ledger_service_server::LedgerServiceServer,
+    movement_service_server::MovementServiceServer, settings_service_server::SettingsServiceServer,
+    transaction_service_server::TransactionServiceServer,
+    wallet_service_server::WalletServiceServer,
+};
+use secrecy::ExposeSecret as _;
+use sqlx::PgPool;
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    MIGRATOR, SCHEMA,
+    asset::{directory::AssetDirectory, grpc::AssetApi},
+    clients::identity::Users,
+    config::Config,
+    consumers::{
+        self, IDENTITY, ORDERS, order_canceled::RevokeBonus, order_paid::GrantBonus,
+        task_completed::CreditReward,
+    },
+    movement::grpc::MovementApi,
+    operation::{grpc::LedgerApi, service::Operations},
+    posting::Poster,
+    settings::{Settings, first_start::first_start, grpc::SettingsApi},
+    transaction::{grpc::TransactionApi, service::Transactions},
+    wallet::{grpc::WalletApi, service::Wallets},
+};
+
+/// wallet-svc, bound and ready to run.
+pub struct WalletService {
+    server: Server,
+    poster: Poster,
+    consumers: consumers::Poster,
+    pool: PgPool,
+    nats_url: String,
+}
+
+impl WalletService {
+    /// Where it listens.
+    pub fn local_addr(&self) -> SocketAddr {
+        self.server.local_addr()
+    }
+}
+
+impl Application for WalletService {
+    const NAME: &'static str = "wallet-svc";
+    const ABOUT: &'static str = "Wallets, assets and the double-entry ledger";
+    const SCHEMA: Option<service::Schema> = Some(service::Schema {
+        name: "wallet",
+        migrator: &MIGRATOR,
+        url_env: "WALLET_DATABASE_URL",
+        owner_url_env: "WALLET_OWNER_DATABASE_URL",
+    });
+    type Config = Config;
+
+    async fn build(config: Config, runtime: Runtime) -> anyhow::Result<Self> {
+        let auth = runtime.auth(Self::NAME, &config.common)?;
+        let url = config.wallet_database_url.expose_secret();
+        let pool = pg::connect(url, &pg::Options::new(Self::NAME))?;
+        pg::wait_until_fit(&pool).await?;
+        let identity = &config.common.peers.identity_grpc_url;
+        let users = Users::new(client::connect("identity", identity, Some(auth.token))?);
+        let (clock, ids) = (runtime.clock, runtime.ids);
+        let wallets = Wallets::new(pool.clone(), users, clock.clone(), ids.clone());
+        let (default, bonus) = (
+            &config.default_asset_code,
+            config.bonus_asset_code.as_deref(),
+        );
+        let settings = first_start(&pool, &clock, &wallets, default, bonus).await?;
+        let (postings, poster) = Poster::new(Poster::connect(url)?, ids.clone());
+        let assets = AssetDirectory::new(pool.clone());
+        require_postgres(&runtime.readiness, &pool);
+        let server = Server::bind(config.wallet_listen, auth.verifier, runtime.readiness).await?;
+        let consumers = consumers::Poster { postings, assets };
+        let apis = Apis {
+            pool: pool.clone(),
+            wallets,
+            settings: Arc::new(settings),
+            ids,
+        };
+        Ok(Self {
+            server: apis.add_to(server, &consumers),
+            poster,
+            consumers,
+            pool,
+            nats_url: config.nats.nats_url,
+        })
+    }
+
+    async fn run_until_stopped(self, stop: CancellationToken) -> anyhow::Result<()> {
+        // The poster outlives all who post.
+        let posted = CancellationToken::new();
+        let posting = tokio::spawn(self.poster.run(posted.clone()));
+        let tasks = Supervisor::new(stop.clone());
+        let js = jetstream::connect(&self.nats_url, Self::NAME).await?;
+        let (pool, relayed) = (self.pool.clone(), js.clone());
+        tasks.spawn("relay", move |stop| {
+            let (pool, js) = (pool.clone(), relayed.clone());
+            async move {
+                relay::run(pool, SCHEMA, js, stop).await;
+                Ok(())
+            }
+        });
+        consume(&tasks, &self.consumers, &self.pool, &js);
+        self.server.serve(stop).await?;
+        tasks.finish().await;
+        posted.cancel();
+        posting.await?;
+        Ok(())
+    }
+}
+
+fn require_postgres(readiness: &Readiness, pool: &PgPool) {
+    let pool = pool.clone();
+    readiness.require("postgres", move || {
+        let pool = pool.clone();
+        async move {
+            anyhow::ensure!(pg::is_reachable(&pool).await, "no answer");
+            Ok(())
+        }
+    });
+}
+
+/// What the gRPC services are made of.
+struct Apis {
+    pool: PgPool,
+    wallets: Wallets,
+    settings: Arc<Settings>,
+    ids: Ids,
+}
+
+impl Apis {
+    fn add_to(self, server: Server, posting: &consumers::Poster) -> Server {
+        let consumers::Poster { postings, assets } = posting.clone();
+        let operations = Operations::new(
+            self.pool.clone(),
+            postings.clone(),
+            assets.clone(),
+            self.ids.clone(),
+        );
+        let transactions = TransactionApi {
+            transactions: Transactions::new(
+                self.pool.clone(),
+                postings,
+                assets,
+                self.settings.clone(),
+                self.ids,
+            ),
+            wallets: self.wallets.clone(),
+        };
+        let movements = MovementApi {
+            pool: self.pool.clone(),
+            wallets: self.wallets.clone(),
+        };
+        let ledger = LedgerServiceServer::new(LedgerApi(operations));
+        server
+            .add_service(WalletServiceServer::new(WalletApi(self.wallets)))
+            .add_service(AssetServiceServer::new(AssetApi::new(self.pool)))
+            .add_service(TransactionServiceServer::new(transactions))
+            .add_service(MovementServiceServer::new(movements))
+            .add_service(ledger.max_decoding_message_size(MAX_MESSAGE))
+            .add_service(SettingsServiceServer::new(SettingsApi(self.settings)))
+    }
+}
+
+/// Starts a consumer for each event that moves money.
+fn consume(tasks: &Supervisor, poster: &consumers::Poster, pool: &PgPool, js: &Context) {
+    let granted = poster.clone();
+    spawn_consumer(tasks, "OrderPaid", ORDERS, pool, js, move || {
+        GrantBonus(granted.clone())
+    });
+    let revoked = poster.clone();
+    spawn_consumer(tasks, "OrderCanceled", ORDERS, pool, js, move || {
+        RevokeBonus(revoked.clone())
+    });
+    let credited = poster.clone();
+    spawn_consumer(tasks, "TaskCompleted", IDENTITY, pool, js, move || {
+        CreditReward(credited.clone())
+    });
+}
+
+fn spawn_consumer<E: Effect>(
+    tasks: &Supervisor,
+    event: &'static str,
+    source: pg::Schema,
+    pool: &PgPool,
+    js: &Context,
+    effect: impl Fn() -> E + Send + 'static,
+) {
+    let (pool, js) = (pool.clone(), js.clone());
+    tasks.spawn(event, move |stop| {
+        let consumer = Consumer::new(WalletService::NAME, SCHEMA, source, event);
+        let run = inbox::run_effect(consumer, js.clone(), pool.clone(), effect(), stop);
+        async move {
+            run.await;
+            Ok(())
+        }
+    });
+}

@@ -1,0 +1,134 @@
+//! What can be done with transactions.
+
+use std::sync::Arc;
+
+use platform::{auth::Caller, error::Failure, idempotency::Key, ids::Ids, list::Page};
+use proto::common::v1::ListRequest;
+use sqlx::PgPool;
+
+use super::{
+    model::{Action, Status, Transaction, TransactionId},
+    new::{NewTransaction, check_reason},
+    repo,
+};
+use crate::{
+    access,
+    asset::directory::AssetDirectory,
+    error::Error,
+    ledger::{Advance, Command},
+    posting::{Answer, Posting, Postings},
+    settings::Settings,
+    wallet::model::WalletId,
+};
+
+/// The use cases of transactions.
+#[derive(Debug, Clone)]
+pub struct Transactions {
+    pool: PgPool,
+    postings: Postings,
+    assets: AssetDirectory,
+    settings: Arc<Settings>,
+    ids: Ids,
+}
+
+impl Transactions {
+    /// Transactions in this database, posted through this queue.
+    pub const fn new(
+        pool: PgPool,
+        postings: Postings,
+        assets: AssetDirectory,
+        settings: Arc<Settings>,
+        ids: Ids,
+    ) -> Self {
+        Self {
+            pool,
+            postings,
+            assets,
+            settings,
+            ids,
+        }
+    }
+
+    /// Makes a transaction. A user takes from its own wallets only, and commits nothing.
+    pub async fn create(
+        &self,
+        caller: &Caller,
+        key: Option<Key>,
+        new: NewTransaction,
+    ) -> Result<Answer, Error> {
+        let owner = access::reader(caller)?;
+        if owner.is_some() && (new.origin.is_none() || new.commit) {
+            caller.require_admin()?;
+        }
+        let asset = self.assets.find(&new.asset_code).await?;
+        let create = new.check(self.ids.next(), asset, owner)?;
+        self.post(caller, key, Command::Create(create)).await
+    }
+
+    /// Pays into the default wallet: a transfer with code `pay`, confirmed at once.
+    pub async fn pay(
+        &self,
+        caller: &Caller,
+        key: Option<Key>,
+        mut new: NewTransaction,
+    ) -> Result<Answer, Error> {
+        let owner = access::reader(caller)?;
+        let asset = self.assets.find(&new.asset_code).await?;
+        new.destination = Some(self.settings.default_wallet.to_string());
+        let mut create = new.check(self.ids.next(), asset, owner)?;
+        "pay".clone_into(&mut create.code);
+        create.status = Status::Confirmed;
+        self.post(caller, key, Command::Create(create)).await
+    }
+
+    /// Brings a transaction into another state; admins only.
+    pub async fn advance(
+        &self,
+        caller: &Caller,
+        key: Option<Key>,
+        id: &str,
+        action: Action,
+        reason: Option<String>,
+    ) -> Result<Answer, Error> {
+        caller.require_admin()?;
+        check_reason(reason.as_deref())?;
+        let id = TransactionId::parse(id).map_err(|_| Error::TransactionNotFound)?;
+        let advance = Advance { id, action, reason };
+        self.post(caller, key, Command::Advance(advance)).await
+    }
+
+    async fn post(
+        &self,
+        caller: &Caller,
+        key: Option<Key>,
+        command: Command,
+    ) -> Result<Answer, Error> {
+        let posting = Posting {
+            command,
+            actor: access::actor(caller),
+            key,
+        };
+        Ok(self.postings.post(posting).await?)
+    }
+
+    /// The transaction, if the caller may know of it.
+    pub async fn get(&self, caller: &Caller, id: &str) -> Result<Transaction, Error> {
+        let id = TransactionId::parse(id).map_err(|_| Error::TransactionNotFound)?;
+        let reader = access::reader(caller)?;
+        let mut conn = self.pool.acquire().await?;
+        let found = repo::find_transaction(&mut conn, id, reader).await?;
+        found.ok_or(Error::TransactionNotFound)
+    }
+
+    /// Transactions that the caller may know of; only those of one wallet where given.
+    pub async fn list(
+        &self,
+        caller: &Caller,
+        request: &ListRequest,
+        wallet: Option<WalletId>,
+    ) -> Result<Page<Transaction>, Failure> {
+        let reader = access::reader(caller)?;
+        let mut conn = self.pool.acquire().await?;
+        repo::list_transactions(&mut conn, request, wallet, reader).await
+    }
+}

@@ -1,0 +1,241 @@
+//! Wallets and their balances in the database.
+
+use chrono::{DateTime, Utc};
+use platform::{
+    error::Failure,
+    list::{Key, List, Page, fields::Value},
+    money::Amount,
+};
+use proto::{
+    common::v1::ListRequest,
+    lists::wallet::{BALANCES, WALLETS},
+};
+use sqlx::{Executor, FromRow, PgConnection, Postgres, postgres::PgRow};
+
+use super::model::{Balance, SYSTEM_WALLETS, UserId, Wallet, WalletId};
+use crate::asset::model::AssetCode;
+
+/// A row of `wallet.wallets`.
+#[derive(FromRow)]
+struct WalletRow {
+    id: WalletId,
+    name: Option<String>,
+    description: Option<String>,
+    owner_id: Option<UserId>,
+    locked: bool,
+    reference: String,
+    custom_data: String,
+    metadata: String,
+    version: i64,
+    created_at: DateTime<Utc>,
+    updated_at: DateTime<Utc>,
+}
+
+impl From<WalletRow> for Wallet {
+    fn from(row: WalletRow) -> Self {
+        Self {
+            id: row.id,
+            name: row.name,
+            description: row.description,
+            owner: row.owner_id,
+            locked: row.locked,
+            reference: row.reference,
+            custom_data: row.custom_data,
+            metadata: row.metadata,
+            version: row.version,
+            created_at: row.created_at,
+            updated_at: row.updated_at,
+        }
+    }
+}
+
+impl FromRow<'_, PgRow> for Wallet {
+    fn from_row(row: &PgRow) -> Result<Self, sqlx::Error> {
+        WalletRow::from_row(row).map(Self::from)
+    }
+}
+
+#[derive(FromRow)]
+struct BalanceRow {
+    asset_code: String,
+    amount: Amount,
+    held: Amount,
+    incoming: Amount,
+}
+
+impl FromRow<'_, PgRow> for Balance {
+    fn from_row(row: &PgRow) -> Result<Self, sqlx::Error> {
+        let row = BalanceRow::from_row(row)?;
+        Ok(Self {
+            asset: AssetCode::stored(&row.asset_code),
+            amount: row.amount,
+            held: row.held,
+            incoming: row.incoming,
+        })
+    }
+}
+
+/// The wallet with this id, unless it is the system's.
+pub async fn find_wallet<'c>(
+    conn: impl Executor<'c, Database = Postgres>,
+    id: WalletId,
+) -> Result<Option<Wallet>, sqlx::Error> {
+    let row = sqlx::query_as!(
+        WalletRow,
+        "select id, name, description, owner_id, locked, reference, custom_data, metadata, version,
+             created_at, updated_at
+         from wallet.wallets where id = $1 and not system",
+        id as _,
+    );
+    Ok(row.fetch_optional(conn).await?.map(Wallet::from))
+}
+
+/// The wallet with this id, locked: postings on it wait.
+pub async fn lock_wallet_in_tx(
+    conn: &mut PgConnection,
+    id: WalletId,
+) -> Result<Option<Wallet>, sqlx::Error> {
+    let row = sqlx::query_as!(
+        WalletRow,
+        "select id, name, description, owner_id, locked, reference, custom_data, metadata, version,
+             created_at, updated_at
+         from wallet.wallets where id = $1 and not system for update",
+        id as _,
+    );
+    Ok(row.fetch_optional(conn).await?.map(Wallet::from))
+}
+
+/// The wallet that this operation made.
+pub async fn find_wallet_of_operation(
+    conn: &mut PgConnection,
+    operation_id: &str,
+) -> Result<Option<Wallet>, sqlx::Error> {
+    let row = sqlx::query_as!(
+        WalletRow,
+        "select id, name, description, owner_id, locked, reference, custom_data, metadata, version,
+             created_at, updated_at
+         from wallet.wallets where operation_id = $1",
+        operation_id,
+    );
+    Ok(row.fetch_optional(conn).await?.map(Wallet::from))
+}
+
+/// Keeps a new wallet; false where its reference or operation id exists already.
+pub async fn insert_wallet_in_tx(
+    conn: &mut PgConnection,
+    wallet: &Wallet,
+    operation_id: Option<&str>,
+) -> Result<bool, sqlx::Error> {
+    let written = sqlx::query!(
+        "insert into wallet.wallets
+             (id, name, description, owner_id, locked, reference, custom_data, metadata,
+              operation_id, version, created_at, updated_at)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+         on conflict do nothing",
+        wallet.id as _,
+        wallet.name,
+        wallet.description,
+        wallet.owner as _,
+        wallet.locked,
+        wallet.reference,
+        wallet.custom_data,
+        wallet.metadata,
+        operation_id,
+        wallet.version,
+        wallet.created_at,
+        wallet.updated_at,
+    );
+    Ok(written.execute(conn).await?.rows_affected() == 1)
+}
+
+/// Makes the system wallets unless they exist.
+pub async fn insert_system_wallets_in_tx(
+    conn: &mut PgConnection,
+    now: DateTime<Utc>,
+) -> Result<(), sqlx::Error> {
+    for (id, name) in SYSTEM_WALLETS {
+        sqlx::query!(
+            "insert into wallet.wallets
+                 (id, name, locked, system, reference, created_at, updated_at)
+             values ($1, $2, false, true, $2, $3, $3)
+             on conflict do nothing",
+            id as _,
+            name,
+            now,
+        )
+        .execute(&mut *conn)
+        .await?;
+    }
+    Ok(())
+}
+
+/// Keeps what a patch can change.
+pub async fn update_wallet_in_tx(
+    conn: &mut PgConnection,
+    wallet: &Wallet,
+) -> Result<(), sqlx::Error> {
+    let written = sqlx::query!(
+        "update wallet.wallets
+         set name = $2, owner_id = $3, locked = $4, custom_data = $5, version = $6,
+             updated_at = $7
+         where id = $1",
+        wallet.id as _,
+        wallet.name,
+        wallet.owner as _,
+        wallet.locked,
+        wallet.custom_data,
+        wallet.version,
+        wallet.updated_at,
+    );
+    platform::pg::ensure_affected(written.execute(conn).await?, 1)
+}
+
+/// Wallets as the request wants them; only those of `owner` where given.
+pub async fn list_wallets(
+    conn: &mut PgConnection,
+    request: &ListRequest,
+    owner: Option<UserId>,
+) -> Result<Page<Wallet>, Failure> {
+    List::new(&WALLETS, "wallet.wallets w", Key::Id("w.id"))
+        .select("w.*")
+        .only("not w.system")
+        .only_with("w.owner_id = ?", owner.map(|owner| Value::Id(owner.uuid())))
+        .fetch(conn, request)
+        .await
+}
+
+/// What a wallet holds, an entry for each asset that a transaction ever touched.
+pub async fn list_balances(
+    conn: &mut PgConnection,
+    request: &ListRequest,
+    wallet: WalletId,
+) -> Result<Page<Balance>, Failure> {
+    List::new(&BALANCES, "wallet.balances b", Key::Text("b.asset_code"))
+        .select("b.*")
+        .only("b.used")
+        .only_with("b.wallet_id = ?", Some(Value::Id(wallet.uuid())))
+        .fetch(conn, request)
+        .await
+}
+
+/// What all wallets together hold, or those of `owner` where given.
+pub async fn list_total_balances(
+    conn: &mut PgConnection,
+    request: &ListRequest,
+    owner: Option<UserId>,
+) -> Result<Page<Balance>, Failure> {
+    let sums = "(select b.asset_code, sum(b.amount) as amount, sum(b.held) as held,
+             sum(b.incoming) as incoming
+         from wallet.balances b
+         where b.used and not b.system group by b.asset_code) t";
+    let sums_of_owner = "(select b.asset_code, w.owner_id, sum(b.amount) as amount,
+             sum(b.held) as held, sum(b.incoming) as incoming
+         from wallet.balances b join wallet.wallets w on w.id = b.wallet_id
+         where b.used and not b.system group by b.asset_code, w.owner_id) t";
+    let from = if owner.is_some() { sums_of_owner } else { sums };
+    List::new(&BALANCES, from, Key::Text("t.asset_code"))
+        .select("t.*")
+        .only_with("t.owner_id = ?", owner.map(|owner| Value::Id(owner.uuid())))
+        .fetch(conn, request)
+        .await
+}

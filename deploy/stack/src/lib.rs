@@ -13,6 +13,7 @@ pub mod nats;
 pub mod options;
 pub mod ports;
 pub mod process;
+pub mod programs;
 pub mod progress;
 pub mod project;
 pub mod secrets;

@@ -174,7 +174,8 @@ mod tests {
     fn keeps_the_last_lines_and_all_in_the_file() {
         let dir = std::env::temp_dir().join(format!("stack-logs-{}", std::process::id()));
         let log = Log::open(&dir, "x", None).unwrap();
-        let text: String = (0..KEPT_LINES + 2).map(|n| format!("line {n}\n")).collect();
+        let lines: Vec<_> = (0..KEPT_LINES + 2).map(|n| format!("line {n}\n")).collect();
+        let text = lines.concat();
         log.follow(text.as_bytes());
         assert_eq!(log.last_lines(2), "    line 400\n    line 401\n");
         assert_eq!(std::fs::read_to_string(log.path()).unwrap(), text);

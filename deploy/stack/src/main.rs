@@ -20,6 +20,8 @@ enum Commands {
     Up(command::up::UpArgs),
     /// Run all tests of the workspace against servers of their own.
     Test(command::test::TestArgs),
+    /// Run a command with servers and a database that has every schema.
+    Exec(command::exec::ExecArgs),
     /// Do what needs the network (servers, crates, packages), so that the rest works offline.
     Prepare(command::prepare::PrepareArgs),
     /// Throw away all data of this clone's stack; downloaded servers stay.
@@ -30,6 +32,7 @@ fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Commands::Up(args) => command::up::run(&args),
         Commands::Test(_) => command::test::run(&std::env::args_os().skip(2).collect::<Vec<_>>()),
+        Commands::Exec(args) => command::exec::run(&args),
         Commands::Prepare(args) => command::prepare::run(&args),
         Commands::Reset => command::reset::run(),
     };

@@ -15,7 +15,7 @@ use crate::progress::Progress;
 use crate::project::Project;
 use crate::secrets::Secrets;
 use crate::service::{Auth, Replicas};
-use crate::wiring::Variable;
+use crate::wiring::{self, Variable, Wiring};
 
 /// Where messages go through.
 #[derive(Debug, Clone)]
@@ -127,10 +127,29 @@ impl StackOptions {
             progress: Progress::Silent,
         }
     }
+
+    /// Gives everything its address; `nats_port` is that of the stack's own broker.
+    pub fn wire(&mut self, nats_port: Option<u16>) -> Result<Wiring> {
+        let nats_url = match (&self.broker, nats_port) {
+            (Broker::Url(url), _) => url.clone(),
+            (Broker::Own { .. }, port) => format!("nats://127.0.0.1:{}", port.unwrap_or_default()),
+        };
+        let (rest, usual) = (self.rest_port, self.usual_ports);
+        Ok(Wiring {
+            instances: wiring::instances(&mut self.ports, rest, &self.replicas, usual)?,
+            auth: self.auth,
+            otlp: self.otlp.clone(),
+            secrets: self.secrets.clone(),
+            nats_url,
+            postgres_url: self.postgres_url.clone(),
+            database: self.database.clone().unwrap_or_else(fresh_database),
+            role_password: self.role_password.clone(),
+        })
+    }
 }
 
 /// A name that no other stack of the server has.
-pub(crate) fn fresh_database() -> String {
+fn fresh_database() -> String {
     format!("guerdon_{:08x}", rand::rng().random::<u32>())
 }
 

@@ -1,6 +1,6 @@
 //! Who listens where and which settings each process gets. Pure: starts nothing.
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 use crate::database::url_with;
 use crate::ports::Ports;
@@ -89,6 +89,12 @@ pub fn instances(
 }
 
 impl Wiring {
+    /// The process called `name`.
+    pub fn instance(&self, name: &str) -> Result<&Instance> {
+        let found = self.instances.iter().find(|instance| instance.name == name);
+        found.with_context(|| format!("there is no process {name}"))
+    }
+
     /// The REST address.
     pub fn rest_url(&self) -> String {
         let gateway = self

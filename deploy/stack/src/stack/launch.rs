@@ -1,18 +1,15 @@
 //! The way of a stack from nothing to ready.
 
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
 use rustix::process::Signal;
 
 use super::Stack;
 use crate::process::{Process, Spec, poll};
-use crate::service::Service;
 use crate::wiring::{Instance, Variable};
-use crate::{database, http};
+use crate::{database, http, programs};
 
 /// Recovery and first connections included.
 const READY_PATIENCE: Duration = Duration::from_mins(1);
@@ -30,9 +27,7 @@ impl Stack {
             let url = &self.wiring.postgres_url;
             database::ensure_roles(url, self.wiring.role_password.as_deref())?;
             database::ensure_database(url, &self.wiring.database)?;
-            Service::ALL
-                .iter()
-                .try_for_each(|service| self.migrate(*service))?;
+            programs::migrate(&self.options.binaries, &self.wiring)?;
             Ok(((), format!("database {}, migrated", self.wiring.database)))
         })?;
         progress.step("Starting the services", || {
@@ -47,27 +42,6 @@ impl Stack {
         })
     }
 
-    fn migrate(&self, service: Service) -> Result<()> {
-        let instance = self.instance(service.program())?;
-        let program = self.program(service.program())?;
-        let output = Command::new(&program)
-            .arg("migrate")
-            .envs(self.wiring.migration_environment(instance, service)?)
-            .stdin(Stdio::null())
-            .output()
-            .with_context(|| format!("{} can't be started", program.display()))?;
-        let said =
-            String::from_utf8_lossy(&output.stderr) + String::from_utf8_lossy(&output.stdout);
-        ensure!(
-            output.status.success(),
-            "{} migrate: {}\n{}",
-            service.program(),
-            output.status,
-            said.trim()
-        );
-        Ok(())
-    }
-
     pub(super) fn spawn(&self, instance: &Instance, env: &[Variable]) -> Result<()> {
         let own = self
             .options
@@ -79,7 +53,7 @@ impl Stack {
         settings.extend(self.options.env.iter().chain(own).chain(env).cloned());
         let spec = Spec {
             name: instance.name.clone(),
-            program: self.program(instance.program())?,
+            program: programs::find(&self.options.binaries, instance.program())?,
             args: Vec::new(),
             env: settings,
             isolated: false,
@@ -126,15 +100,5 @@ impl Stack {
             .iter()
             .filter_map(|instance| running.get(&instance.name))
             .try_for_each(Process::check)
-    }
-
-    fn program(&self, name: &str) -> Result<PathBuf> {
-        let program = self.options.binaries.join(name);
-        ensure!(
-            program.is_file(),
-            "{} is missing: `cargo build --workspace --bins`",
-            program.display()
-        );
-        Ok(program)
     }
 }

@@ -12,10 +12,10 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::database;
 use crate::logs::Log;
 use crate::nats::Nats;
-use crate::options::{self, Broker, StackOptions};
+use crate::options::{Broker, StackOptions};
 use crate::process::{Process, poll};
 use crate::service::GATEWAY;
-use crate::wiring::{self, Instance, Variable, Wiring};
+use crate::wiring::{Variable, Wiring};
 
 /// The services drain for at most 25 s.
 const STOP_PATIENCE: Duration = Duration::from_secs(27);
@@ -40,7 +40,7 @@ impl Stack {
             Broker::Own { .. } => Some(options.ports.give("nats", None)?),
             Broker::Url(_) => None,
         };
-        let wiring = wire(&mut options, nats_port)?;
+        let wiring = options.wire(nats_port)?;
         let names = wiring.instances.iter().map(|instance| &instance.name);
         let logs = names
             .map(|name| {
@@ -110,7 +110,7 @@ impl Stack {
     /// Starts a process that was killed, stopped or has ended, on its old ports, with `env`
     /// beside its settings, and waits until it is ready.
     pub fn start_again(&self, name: &str, env: &[Variable]) -> Result<()> {
-        let instance = self.instance(name)?;
+        let instance = self.wiring.instance(name)?;
         let old = self.running().remove(name);
         ensure!(
             old.is_none_or(|old| old.ended().is_some()),
@@ -164,15 +164,6 @@ impl Stack {
         self.stop_nats();
     }
 
-    fn instance(&self, name: &str) -> Result<&Instance> {
-        let found = self
-            .wiring
-            .instances
-            .iter()
-            .find(|instance| instance.name == name);
-        found.with_context(|| format!("there is no process {name}"))
-    }
-
     fn take(&self, name: &str) -> Result<Process> {
         self.running()
             .remove(name)
@@ -193,25 +184,4 @@ impl Drop for Stack {
             let _ = database::drop_database(&self.wiring.postgres_url, &self.wiring.database);
         }
     }
-}
-
-fn wire(options: &mut StackOptions, nats_port: Option<u16>) -> Result<Wiring> {
-    let nats_url = match (&options.broker, nats_port) {
-        (Broker::Url(url), _) => url.clone(),
-        (Broker::Own { .. }, port) => format!("nats://127.0.0.1:{}", port.unwrap_or_default()),
-    };
-    let (rest, usual) = (options.rest_port, options.usual_ports);
-    Ok(Wiring {
-        instances: wiring::instances(&mut options.ports, rest, &options.replicas, usual)?,
-        auth: options.auth,
-        otlp: options.otlp.clone(),
-        secrets: options.secrets.clone(),
-        nats_url,
-        postgres_url: options.postgres_url.clone(),
-        database: options
-            .database
-            .clone()
-            .unwrap_or_else(options::fresh_database),
-        role_password: options.role_password.clone(),
-    })
 }

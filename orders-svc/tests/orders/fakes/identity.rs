@@ -1,0 +1,72 @@
+//! identity-svc: knows the users of the world.
+
+use platform::error::{Code, Failure};
+use proto::identity::v1::{
+    ApproveUserRequest, ApproveUserResponse, BatchGetUsersRequest, BatchGetUsersResponse,
+    BlockUserRequest, BlockUserResponse, CreateUserRequest, CreateUserResponse, GetUserRequest,
+    GetUserResponse, ListUsersRequest, ListUsersResponse, UnblockUserRequest, UnblockUserResponse,
+    user_service_server::UserService,
+};
+use tonic::{Request, Response, Status};
+
+use super::World;
+
+/// The answer of RPCs that orders never calls.
+pub(super) fn uncalled<T>() -> Result<Response<T>, Status> {
+    Err(Status::unimplemented("orders does not call this"))
+}
+
+#[tonic::async_trait]
+impl UserService for World {
+    async fn get_user(
+        &self,
+        request: Request<GetUserRequest>,
+    ) -> Result<Response<GetUserResponse>, Status> {
+        let user = self.state().users.get(&request.get_ref().id).cloned();
+        let unknown = || Failure::new(Code::UserNotFound, "no such user");
+        let user = Some(user.ok_or_else(unknown)?);
+        Ok(Response::new(GetUserResponse { user }))
+    }
+
+    async fn create_user(
+        &self,
+        _: Request<CreateUserRequest>,
+    ) -> Result<Response<CreateUserResponse>, Status> {
+        uncalled()
+    }
+
+    async fn batch_get_users(
+        &self,
+        _: Request<BatchGetUsersRequest>,
+    ) -> Result<Response<BatchGetUsersResponse>, Status> {
+        uncalled()
+    }
+
+    async fn list_users(
+        &self,
+        _: Request<ListUsersRequest>,
+    ) -> Result<Response<ListUsersResponse>, Status> {
+        uncalled()
+    }
+
+    async fn approve_user(
+        &self,
+        _: Request<ApproveUserRequest>,
+    ) -> Result<Response<ApproveUserResponse>, Status> {
+        uncalled()
+    }
+
+    async fn block_user(
+        &self,
+        _: Request<BlockUserRequest>,
+    ) -> Result<Response<BlockUserResponse>, Status> {
+        uncalled()
+    }
+
+    async fn unblock_user(
+        &self,
+        _: Request<UnblockUserRequest>,
+    ) -> Result<Response<UnblockUserResponse>, Status> {
+        uncalled()
+    }
+}

@@ -11,6 +11,7 @@ mod payment;
 mod refund;
 mod repo;
 pub mod service;
+mod status;
 
 #[cfg(test)]
-mod properties;
+mod tests;

@@ -9,6 +9,8 @@ use platform::{
 use serde::{Deserialize, Serialize};
 use sqlx::types::Json;
 
+pub use super::status::{DeliveryMethod, LineStatus, OrderStatus, PaymentStatus};
+
 /// Marks ids of users, whom identity-svc owns.
 #[derive(Debug)]
 pub enum User {}
@@ -31,70 +33,6 @@ pub type WalletId = Id<Wallet>;
 pub type ProductId = Id<Product>;
 /// Id of a transaction.
 pub type TransactionId = Id<Transaction>;
-
-/// How far an order has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, sqlx::Type)]
-#[sqlx(type_name = "text", rename_all = "snake_case")]
-pub enum OrderStatus {
-    /// Its immediate payment is under way.
-    Draft,
-    /// Something is left to fulfil.
-    Unfulfilled,
-    /// Every line is fulfilled.
-    Fulfilled,
-    /// Nothing more can happen.
-    Canceled,
-}
-
-/// How far an order is paid.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, sqlx::Type)]
-#[sqlx(type_name = "text", rename_all = "snake_case")]
-pub enum PaymentStatus {
-    /// Nothing was paid.
-    Unpaid,
-    /// Something, not all.
-    Paid,
-    /// All of it.
-    FullyPaid,
-    /// A part of what was paid went back.
-    PartiallyRefunded,
-    /// All that was paid went back.
-    FullyRefunded,
-}
-
-/// How the goods reach the buyer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, sqlx::Type)]
-#[sqlx(type_name = "text", rename_all = "snake_case")]
-pub enum DeliveryMethod {
-    /// Sent to an address.
-    Shipping,
-    /// Fetched.
-    Pickup,
-}
-
-impl DeliveryMethod {
-    /// The public text.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Shipping => "shipping",
-            Self::Pickup => "pickup",
-        }
-    }
-}
-
-/// How far a line is fulfilled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, sqlx::Type)]
-#[sqlx(type_name = "text", rename_all = "snake_case")]
-pub enum LineStatus {
-    /// No unit is.
-    Unfulfilled,
-    /// Some units are.
-    PartiallyFulfilled,
-    /// All units are.
-    Fulfilled,
-    /// The order was canceled.
-    Canceled,
-}
 
 /// A purchase. Amounts are in `asset_code` unless said otherwise.
 #[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]

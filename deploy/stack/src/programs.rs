@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::thread;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 
 use crate::service::Service;
 use crate::wiring::Wiring;
@@ -19,11 +20,14 @@ pub(crate) fn find(binaries: &Path, name: &str) -> Result<PathBuf> {
     Ok(program)
 }
 
-/// Brings every schema up to date, each as its owner.
+/// Brings every schema up to date, each as its owner, all at the same time.
 pub fn migrate(binaries: &Path, wiring: &Wiring) -> Result<()> {
-    Service::ALL
-        .into_iter()
-        .try_for_each(|service| migrate_one(binaries, wiring, service))
+    thread::scope(|scope| {
+        let runs =
+            Service::ALL.map(|service| scope.spawn(move || migrate_one(binaries, wiring, service)));
+        runs.into_iter()
+            .try_for_each(|run| run.join().unwrap_or_else(|_| bail!("a migration panicked")))
+    })
 }
 
 fn migrate_one(binaries: &Path, wiring: &Wiring, service: Service) -> Result<()> {

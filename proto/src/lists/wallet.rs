@@ -73,9 +73,7 @@ pub const WALLETS: ListTable = ListTable::new(
 );
 
 /// `GET /wallets/balance` and `GET /wallets/:id/balance`.
-pub const BALANCES: ListTable = ListTable::new(
-    "balances",
-    &[Field::new("assetCode", Class::CaselessCode)],
-)
-.sorted_by(&[asc("assetCode")])
-.whole();
+pub const BALANCES: ListTable =
+    ListTable::new("balances", &[Field::new("assetCode", Class::CaselessCode)])
+        .sorted_by(&[asc("assetCode")])
+        .whole();

@@ -11,7 +11,10 @@ use std::{
 };
 
 use anyhow::Context as _;
-use http::{HeaderValue, Request, Response, header::AUTHORIZATION};
+use http::{
+    HeaderValue, Request, Response,
+    header::{AUTHORIZATION, WWW_AUTHENTICATE},
+};
 use tokio::sync::Semaphore;
 use tonic::{
     Status,
@@ -161,7 +164,7 @@ impl Client {
             .map_err(|error| self.unavailable(error))?;
         match (&self.token, ours) {
             // Our own credentials failed: that is never the caller's fault.
-            (Some(token), Some(value)) if code_of(&response) == tonic::Code::Unauthenticated => {
+            (Some(token), Some(value)) if refuses_token(&response) => {
                 token.forget(&value);
                 Err(self.unavailable("it refused our service token"))
             }
@@ -185,6 +188,12 @@ impl Client {
     fn unavailable(&self, cause: impl Into<crate::error::Source>) -> Status {
         Failure::unavailable(self.name).with_source(cause).into()
     }
+}
+
+/// Whether the server refused the token, and not what the request says: only that is challenged.
+fn refuses_token<B>(response: &Response<B>) -> bool {
+    code_of(response) == tonic::Code::Unauthenticated
+        && response.headers().contains_key(WWW_AUTHENTICATE)
 }
 
 /// Puts the outcome on the span; only faults are errors of a trace.

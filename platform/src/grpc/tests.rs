@@ -103,6 +103,7 @@ impl AuthService for Identity {
                 "waited".to_owned()
             }
             "panic" => panic!("a bug"),
+            "refuse" => return Err(Failure::new(Code::Unauthenticated, "no such key").into()),
             _ => return Err(Failure::new(Code::InvalidState, "no").into()),
         };
         Ok(Response::new(ExchangeApiKeyResponse {
@@ -264,6 +265,21 @@ async fn keys_and_tokens_come_from_identity() {
         .await
         .unwrap_err();
     assert_eq!(status.code(), tonic::Code::Unauthenticated);
+}
+
+#[tokio::test]
+async fn only_a_refused_token_is_our_own_fault() {
+    let server = start().await;
+    let refused = ask(&mut server.client(), "refuse").await;
+    assert_eq!(refused, Err(Code::Unauthenticated), "the handler's word");
+
+    let stranger = ServiceToken::new(|| {
+        let token = token(&TokenIssuer::new(&[2; 32]), "orders-svc");
+        Box::pin(async move { Ok(token) })
+    });
+    let channel = client::connect("test", &server.url, Some(stranger)).unwrap();
+    let refused = ask(&mut AuthServiceClient::new(channel), "caller").await;
+    assert_eq!(refused, Err(Code::Unavailable), "the boundary's");
 }
 
 #[tokio::test]

@@ -10,7 +10,10 @@ use std::{
     time::Instant,
 };
 
-use http::{HeaderMap, Request, Response, header::AUTHORIZATION};
+use http::{
+    HeaderMap, HeaderValue, Request, Response,
+    header::{AUTHORIZATION, WWW_AUTHENTICATE},
+};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tonic::{Status, body::Body};
 use tower::{Layer, Service};
@@ -144,7 +147,7 @@ impl Shared {
         match self.authenticate(method, request.headers()).await {
             Ok(Some(caller)) => _ = request.extensions_mut().insert(Caller::clone(&caller)),
             Ok(None) => {}
-            Err(failure) => return refuse(failure),
+            Err(failure) => return challenge(failure),
         }
         let deadline = deadline::received(request.headers());
         let work = deadline::within(deadline, inner.call(request));
@@ -185,6 +188,15 @@ impl Shared {
     fn until_stopped(&self, response: Response<Body>) -> Response<Body> {
         response.map(|body| Body::new(Cut::new(body, self.stop.clone())))
     }
+}
+
+/// The refusal of a token, marked as such: to its client, a handler that refuses other credentials
+/// (an API key, a password) says something else.
+fn challenge(failure: Failure) -> Response<Body> {
+    let mut response = refuse(failure);
+    let bearer = HeaderValue::from_static("Bearer");
+    response.headers_mut().insert(WWW_AUTHENTICATE, bearer);
+    response
 }
 
 fn refuse(failure: Failure) -> Response<Body> {

@@ -57,11 +57,12 @@ impl WalletService for WalletApi {
         &self,
         request: Request<UpdateWalletRequest>,
     ) -> Result<Response<UpdateWalletResponse>, Status> {
-        Caller::of(&request)?.require_admin()?;
+        let caller = Caller::of(&request)?.clone();
+        caller.require_admin()?;
         let request = request.into_inner();
         let id = request.id.clone();
         let patch = convert::wallet_patch(request)?;
-        let wallet = self.0.update(&id, patch).await?;
+        let wallet = self.0.update(&caller, &id, patch).await?;
         let wallet = Some(convert::wallet(&wallet));
         Ok(Response::new(UpdateWalletResponse { wallet }))
     }

@@ -1,7 +1,7 @@
 //! What can be done with wallets.
 
 use platform::{
-    auth::Caller,
+    auth::{Caller, Kind},
     clock::Clock,
     error::{Failure, FieldCode},
     idempotency::{self, Answer, Key, Started},
@@ -113,9 +113,16 @@ impl Wallets {
     }
 
     /// Changes a wallet. Once it answers that the wallet is locked, no debit of it is confirmed.
-    pub async fn update(&self, id: &str, patch: WalletPatch) -> Result<Wallet, Error> {
+    pub async fn update(
+        &self,
+        caller: &Caller,
+        id: &str,
+        patch: WalletPatch,
+    ) -> Result<Wallet, Error> {
         let id = WalletId::parse(id).map_err(|_| Error::WalletNotFound)?;
-        if let platform::patch::Patch::Set(owner) = patch.owner {
+        if let platform::patch::Patch::Set(owner) = patch.owner
+            && !makes_users(caller)
+        {
             self.ensure_user(Some(owner)).await?;
         }
         pg::retry_serialization(async || {
@@ -184,4 +191,9 @@ impl Wallets {
             _ => Ok(()),
         }
     }
+}
+
+/// identity-svc gives a wallet to a user whom it is only just making.
+fn makes_users(caller: &Caller) -> bool {
+    caller.kind == Kind::Service && caller.subject == "identity-svc"
 }

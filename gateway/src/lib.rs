@@ -1,1 +1,111 @@
-//! Skeleton.
+//! The REST edge: turns the public contract into gRPC, authenticates callers, and holds no data.
+//!
+//! [`router`] is the whole API as one table; [`resources`] has one file a resource.
+
+mod access;
+mod clients;
+mod config;
+mod edge;
+mod error;
+mod extract;
+mod idempotency;
+mod openapi;
+mod ops;
+mod request_id;
+mod resources;
+mod respond;
+mod router;
+
+use std::net::SocketAddr;
+
+use platform::{
+    grpc::client,
+    ids::Ids,
+    lifecycle::{Metrics, Readiness, Supervisor},
+    service::{Application, Runtime},
+};
+use secrecy::SecretString;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use crate::{access::Gatekeeper, clients::Clients};
+
+pub use config::Config;
+pub use openapi::document as openapi_document;
+
+/// What handlers and middleware share. Cloning is cheap.
+#[derive(Debug, Clone)]
+pub struct App {
+    clients: Clients,
+    gatekeeper: Gatekeeper,
+    ids: Ids,
+    readiness: Readiness,
+    metrics: Metrics,
+    service_secret: SecretString,
+}
+
+/// The gateway process.
+#[derive(Debug)]
+pub struct Gateway {
+    app: App,
+    listener: TcpListener,
+}
+
+impl Gateway {
+    /// Where it listens.
+    pub fn local_addr(&self) -> std::io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+}
+
+impl Application for Gateway {
+    const NAME: &'static str = "gateway";
+    const ABOUT: &'static str = "The public REST API";
+    type Config = Config;
+
+    async fn build(config: Config, runtime: Runtime) -> anyhow::Result<Self> {
+        let common = &config.common;
+        let auth = runtime.auth(Self::NAME, common)?;
+        let clients = Clients::connect(common)?;
+        for (name, channel) in clients.channels() {
+            let channel = channel.clone();
+            runtime.readiness.require(name, move || {
+                let channel = channel.clone();
+                async move { channel.ready().await }
+            });
+        }
+        let token = Some(auth.token.clone());
+        let identity = client::connect("identity", &common.peers.identity_grpc_url, token)?;
+        let app = App {
+            clients,
+            gatekeeper: Gatekeeper::new(common.auth, auth, identity),
+            ids: runtime.ids,
+            readiness: runtime.readiness,
+            metrics: runtime.metrics,
+            service_secret: common.service_secret.clone(),
+        };
+        Ok(Self {
+            app,
+            listener: TcpListener::bind(config.listen).await?,
+        })
+    }
+
+    async fn run_until_stopped(self, stop: CancellationToken) -> anyhow::Result<()> {
+        let tasks = Supervisor::new(stop.clone());
+        let readiness = self.app.readiness.clone();
+        tasks.spawn("readiness", move |stop| {
+            let readiness = readiness.clone();
+            async move {
+                readiness.watch(stop).await;
+                Ok(())
+            }
+        });
+        tracing::info!(address = %self.listener.local_addr()?, "serving");
+        let service = edge::service(&self.app);
+        axum::serve(self.listener, service)
+            .with_graceful_shutdown(stop.cancelled_owned())
+            .await?;
+        tasks.finish().await;
+        Ok(())
+    }
+}

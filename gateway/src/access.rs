@@ -1,0 +1,171 @@
+//! Who may call a route, judged before the body is read; what of the data the caller may see and
+//! change is judged by the service that owns it.
+
+use std::sync::Arc;
+
+use axum::{
+    extract::{Request, State},
+    http::{HeaderMap, header},
+    middleware::Next,
+    response::Response,
+};
+use moka::future::Cache;
+use platform::{
+    auth::{Auth, Caller},
+    config,
+    error::{Code, Failure},
+};
+use proto::identity::v1::{ExchangeApiKeyRequest, auth_service_client::AuthServiceClient};
+use sha2::{Digest as _, Sha256};
+use tonic::metadata::{Ascii, MetadataValue};
+
+use crate::{App, clients::Channel, error::Problem};
+
+mod open_mode;
+
+/// The access row of a route.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Any authenticated caller; the service narrows it to what is the caller's own.
+    User,
+    /// Callers with the role `admin`.
+    Admin,
+}
+
+/// An authenticated caller, with the token that services are called with.
+#[derive(Debug, Clone)]
+pub struct Principal {
+    /// `Bearer <token>`.
+    pub authorization: MetadataValue<Ascii>,
+    /// Whether it has the role `admin`.
+    pub is_admin: bool,
+}
+
+/// Turns the credentials of requests into principals.
+#[derive(Debug, Clone)]
+pub struct Gatekeeper {
+    mode: config::Auth,
+    auth: Auth,
+    identity: AuthServiceClient<Channel>,
+    /// Tokens by the hash of the API key that bought them. Their short life bounds how long a
+    /// revoked key goes on working.
+    exchanged: Cache<[u8; 32], Arc<str>>,
+}
+
+impl Gatekeeper {
+    const EXCHANGED_FOR: std::time::Duration = std::time::Duration::from_secs(30);
+    const EXCHANGED_KEYS: u64 = 10_000;
+
+    /// A gatekeeper that asks this identity-svc.
+    pub fn new(mode: config::Auth, auth: Auth, identity: Channel) -> Self {
+        let exchanged = Cache::builder()
+            .max_capacity(Self::EXCHANGED_KEYS)
+            .time_to_live(Self::EXCHANGED_FOR)
+            .build();
+        Self {
+            mode,
+            auth,
+            identity: AuthServiceClient::new(identity),
+            exchanged,
+        }
+    }
+
+    async fn authenticate(&self, headers: &HeaderMap) -> Result<Principal, Failure> {
+        let token: Arc<str> = match Credentials::of(headers)? {
+            Some(Credentials::ApiKey(key)) => self.exchange(key).await?,
+            Some(Credentials::Token(token)) => token.into(),
+            None if self.mode == config::Auth::Open => return self.anonymous_admin(headers).await,
+            None => {
+                let detail = "send an API key in `apikey`, or a token in `Authorization: Bearer`";
+                return Err(Failure::new(Code::Unauthenticated, detail));
+            }
+        };
+        let caller = self.auth.verifier.verify(&token).await?;
+        Principal::new(&token, &caller)
+    }
+
+    /// In open mode the gateway lends its own token.
+    async fn anonymous_admin(&self, headers: &HeaderMap) -> Result<Principal, Failure> {
+        open_mode::check(headers)?;
+        let authorization = self.auth.token.header().await?;
+        let authorization = MetadataValue::try_from(authorization.as_bytes());
+        Ok(Principal {
+            authorization: authorization.map_err(Failure::internal)?,
+            is_admin: true,
+        })
+    }
+
+    async fn exchange(&self, key: &str) -> Result<Arc<str>, Failure> {
+        let hash = Sha256::digest(key).into();
+        let buy = async {
+            let request = ExchangeApiKeyRequest {
+                key: key.to_owned(),
+            };
+            let response = self.identity.clone().exchange_api_key(request).await;
+            let response = response.map_err(|status| Failure::from_status(&status))?;
+            Ok::<Arc<str>, Failure>(response.into_inner().token.into())
+        };
+        self.exchanged
+            .try_get_with(hash, buy)
+            .await
+            .map_err(|failure| copy(&failure))
+    }
+}
+
+/// The cache shares one failure among all who waited for it.
+fn copy(failure: &Failure) -> Failure {
+    Failure::new(failure.code, failure.detail.clone())
+}
+
+impl Principal {
+    fn new(token: &str, caller: &Caller) -> Result<Self, Failure> {
+        let authorization = MetadataValue::try_from(format!("Bearer {token}"));
+        let authorization = authorization
+            .map_err(|_| Failure::new(Code::Unauthenticated, "the token is malformed"))?;
+        Ok(Self {
+            authorization,
+            is_admin: caller.is_admin(),
+        })
+    }
+}
+
+enum Credentials<'a> {
+    ApiKey(&'a str),
+    Token(&'a str),
+}
+
+impl<'a> Credentials<'a> {
+    fn of(headers: &'a HeaderMap) -> Result<Option<Self>, Failure> {
+        let malformed = || Failure::new(Code::Unauthenticated, "the credentials are malformed");
+        let text = |name: &str| match headers.get(name) {
+            Some(value) => value.to_str().map(Some).map_err(|_| malformed()),
+            None => Ok(None),
+        };
+        if let Some(key) = text("apikey")? {
+            return Ok(Some(Self::ApiKey(key)));
+        }
+        let Some(authorization) = text(header::AUTHORIZATION.as_str())? else {
+            return Ok(None);
+        };
+        let (scheme, token) = authorization.split_once(' ').ok_or_else(malformed)?;
+        match token.trim() {
+            _ if !scheme.eq_ignore_ascii_case("bearer") => Err(malformed()),
+            key if key.starts_with("gk_") => Ok(Some(Self::ApiKey(key))),
+            token => Ok(Some(Self::Token(token))),
+        }
+    }
+}
+
+/// Middleware of each route: authenticates and applies the route's access row.
+pub async fn guard(
+    State((app, access)): State<(App, Access)>,
+    mut request: Request,
+    next: Next,
+) -> Result<Response, Problem> {
+    let principal = app.gatekeeper.authenticate(request.headers()).await?;
+    if access == Access::Admin && !principal.is_admin {
+        return Err(Failure::new(Code::Forbidden, "this needs the role admin").into());
+    }
+    request.extensions_mut().insert(principal);
+    Ok(next.run(request).await)
+}

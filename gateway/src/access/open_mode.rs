@@ -1,0 +1,67 @@
+//! Open mode treats whoever asks as admin, and any web page can make a browser ask loopback. So only
+//! requests that name loopback as their host and come from no foreign page are let in.
+
+use std::net::IpAddr;
+
+use axum::http::{HeaderMap, Uri, header};
+use platform::error::{Code, Failure};
+
+/// Refuses requests that a foreign web page may have made.
+pub fn check(headers: &HeaderMap) -> Result<(), Failure> {
+    let text = |name| {
+        headers
+            .get(name)
+            .map(|value| value.to_str().unwrap_or_default())
+    };
+    let host = text(header::HOST).unwrap_or_default();
+    if !is_loopback(host) {
+        return Err(Failure::new(
+            Code::Forbidden,
+            "open mode answers only loopback hosts",
+        ));
+    }
+    match text(header::ORIGIN) {
+        Some(origin) if origin != format!("http://{host}") => Err(Failure::new(
+            Code::Forbidden,
+            "open mode answers no foreign origin",
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn is_loopback(authority: &str) -> bool {
+    let Ok(uri) = authority.parse::<Uri>() else {
+        return false;
+    };
+    let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
+    host.eq_ignore_ascii_case("localhost")
+        || host
+            .parse()
+            .is_ok_and(|address: IpAddr| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn allowed(host: &str, origin: Option<&str>) -> bool {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::HOST, host.parse().expect("ascii"));
+        if let Some(origin) = origin {
+            headers.insert(header::ORIGIN, origin.parse().expect("ascii"));
+        }
+        check(&headers).is_ok()
+    }
+
+    #[test]
+    fn only_loopback_and_its_own_pages() {
+        assert!(allowed("127.0.0.1:8080", None));
+        assert!(allowed("localhost:8080", Some("http://localhost:8080")));
+        assert!(allowed("[::1]:8080", None));
+        assert!(!allowed("shop.example:8080", None));
+        assert!(!allowed("127.0.0.1.evil.example", None));
+        assert!(!allowed("127.0.0.1:8080", Some("http://evil.example")));
+        assert!(!allowed("127.0.0.1:8080", Some("null")));
+        assert!(!allowed("", None));
+    }
+}

@@ -1,0 +1,28 @@
+//! The gateway's settings.
+
+use std::net::SocketAddr;
+
+use clap::Args;
+use platform::config::{Common, Settings};
+
+/// Settings of the gateway.
+#[derive(Debug, Clone, Args)]
+pub struct Config {
+    /// What every process needs.
+    #[command(flatten)]
+    pub common: Common,
+
+    /// Address of the public REST API.
+    #[arg(long, env = "GATEWAY_LISTEN", default_value = "127.0.0.1:8080")]
+    pub listen: SocketAddr,
+}
+
+impl Settings for Config {
+    fn common(&self) -> &Common {
+        &self.common
+    }
+
+    fn listen(&self) -> SocketAddr {
+        self.listen
+    }
+}

@@ -1,0 +1,177 @@
+//! The one place that turns a [`Failure`] or a gRPC status into a problem document (RFC 9457).
+
+use std::sync::Arc;
+
+use axum::{
+    body::Body,
+    extract::Request,
+    http::{HeaderValue, StatusCode, header},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use platform::{
+    error::{Code, Failure},
+    telemetry,
+};
+use serde::Serialize;
+use tonic::Status;
+
+use crate::request_id::RequestId;
+
+/// Media type of every error body.
+pub const PROBLEM_JSON: &str = "application/problem+json";
+
+/// What a handler refuses with.
+#[derive(Debug)]
+pub struct Problem(pub Failure);
+
+impl From<Failure> for Problem {
+    fn from(failure: Failure) -> Self {
+        Self(failure)
+    }
+}
+
+impl From<Status> for Problem {
+    fn from(status: Status) -> Self {
+        Self(Failure::from_status(&status))
+    }
+}
+
+impl IntoResponse for Problem {
+    /// Only the status and the failure; [`render`] knows the request and writes the body.
+    fn into_response(self) -> Response {
+        let mut response = self.0.code.http().into_response();
+        response.extensions_mut().insert(Arc::new(self.0));
+        response
+    }
+}
+
+/// The document. `code`, `errors` and `data` stand at the top level for the public clients.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ProblemDocument {
+    /// Leads to the page about the code.
+    pub r#type: String,
+    /// Short name of the kind of problem.
+    pub title: &'static str,
+    /// The HTTP status again.
+    pub status: u16,
+    /// What happened this time.
+    pub detail: String,
+    /// Path of the request.
+    pub instance: String,
+    /// The code that programs switch on.
+    pub code: &'static str,
+    /// One item for each field at fault.
+    pub errors: Vec<FieldProblem>,
+    /// Always an empty object.
+    #[schema(value_type = Object)]
+    pub data: serde_json::Map<String, serde_json::Value>,
+    /// Also in the header `X-Request-Id`.
+    pub request_id: String,
+    /// Finds the request in the traces.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace_id: Option<String>,
+}
+
+/// What is wrong with one field.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub struct FieldProblem {
+    /// Path of the field, such as `lines[0].quantity`.
+    pub field: String,
+    /// What is wrong, for programs.
+    pub code: &'static str,
+    /// What is wrong, for people.
+    pub message: String,
+}
+
+/// Middleware that gives every error response its body, whoever made it.
+pub async fn render(request: Request, next: Next) -> Response {
+    let path = request.uri().path().to_owned();
+    let request_id = request
+        .extensions()
+        .get::<RequestId>()
+        .cloned()
+        .unwrap_or_default();
+    let response = next.run(request).await;
+    let status = response.status();
+    if !status.is_client_error() && !status.is_server_error() {
+        return response;
+    }
+    let failure = response
+        .extensions()
+        .get::<Arc<Failure>>()
+        .cloned()
+        .unwrap_or_else(|| Arc::new(failure_of_status(status)));
+    log(&failure);
+    let document = document(&failure, path, request_id);
+    with_document(response, &failure, &document)
+}
+
+/// axum and its layers answer some requests by themselves, with a bare status.
+fn failure_of_status(status: StatusCode) -> Failure {
+    let code = match status {
+        StatusCode::NOT_FOUND => Code::RouteNotFound,
+        StatusCode::METHOD_NOT_ALLOWED => Code::MethodNotAllowed,
+        StatusCode::PAYLOAD_TOO_LARGE => Code::PayloadTooLarge,
+        StatusCode::REQUEST_TIMEOUT | StatusCode::GATEWAY_TIMEOUT => Code::Timeout,
+        StatusCode::SERVICE_UNAVAILABLE => Code::Unavailable,
+        _ => Code::Internal,
+    };
+    Failure::new(code, code.about())
+}
+
+fn document(failure: &Failure, instance: String, request_id: RequestId) -> ProblemDocument {
+    ProblemDocument {
+        r#type: format!("/docs/errors#{}", failure.code),
+        title: failure.code.title(),
+        status: failure.code.http().as_u16(),
+        detail: failure.public_detail().to_owned(),
+        instance,
+        code: failure.code.as_str(),
+        errors: failure
+            .fields
+            .iter()
+            .map(|field| FieldProblem {
+                field: field.field.clone(),
+                code: field.code.as_str(),
+                message: field.message.clone(),
+            })
+            .collect(),
+        data: serde_json::Map::new(),
+        request_id: request_id.0,
+        trace_id: telemetry::current_trace_id(),
+    }
+}
+
+fn with_document(response: Response, failure: &Failure, document: &ProblemDocument) -> Response {
+    let (mut parts, _) = response.into_parts();
+    parts.status = failure.code.http();
+    parts.headers.remove(header::CONTENT_LENGTH);
+    parts
+        .headers
+        .insert(header::CONTENT_TYPE, HeaderValue::from_static(PROBLEM_JSON));
+    if let Some(delay) = failure.retry_after {
+        parts.headers.insert(
+            header::RETRY_AFTER,
+            HeaderValue::from(delay.as_secs().max(1)),
+        );
+    }
+    if failure.code == Code::Unauthenticated {
+        parts
+            .headers
+            .insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    }
+    let body = serde_json::to_vec(document).expect("a document of strings serializes");
+    Response::from_parts(parts, Body::from(body))
+}
+
+/// 5xx with their cause, since the answer says nothing of it; the client's mistakes quietly.
+fn log(failure: &Failure) {
+    if failure.code.http().is_server_error() {
+        let cause = failure.source.as_ref().map(tracing::field::display);
+        tracing::error!(code = %failure.code, detail = %failure.detail, cause, "request failed");
+    } else {
+        tracing::debug!(code = %failure.code, detail = %failure.detail, "request refused");
+    }
+}

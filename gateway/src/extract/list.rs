@@ -1,0 +1,32 @@
+//! The query of list and include requests, parsed from the raw text since order and repeats matter.
+
+use axum::{extract::FromRequestParts, http::request::Parts};
+use platform::list::query;
+use proto::common::v1::ListRequest;
+
+use crate::{App, error::Problem};
+
+/// `filter[…]`, `sort`, `page[…]` and `include` as every list RPC takes them.
+#[derive(Debug)]
+pub struct ListParams(pub ListRequest);
+
+/// `include` alone, for reads of one resource.
+#[derive(Debug)]
+pub struct Includes(pub Vec<String>);
+
+impl FromRequestParts<App> for ListParams {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Problem> {
+        Ok(Self(query::parse(parts.uri.query().unwrap_or_default())?))
+    }
+}
+
+impl FromRequestParts<App> for Includes {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &App) -> Result<Self, Problem> {
+        let ListParams(list) = ListParams::from_request_parts(parts, state).await?;
+        Ok(Self(list.include))
+    }
+}

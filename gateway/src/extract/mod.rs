@@ -1,0 +1,16 @@
+//! What handlers take from a request; every refusal is a problem document.
+
+pub mod body;
+mod call;
+mod fields;
+mod json;
+mod list;
+mod path;
+mod scan;
+
+pub(crate) use call::parse_key;
+pub use call::{Answer, Call, Idempotency};
+pub use fields::{CustomData, JsonObject, JsonText};
+pub use json::{Action, Json, NoFields};
+pub use list::{Includes, ListParams};
+pub use path::PathParams;

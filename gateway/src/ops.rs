@@ -1,0 +1,56 @@
+//! Pages that need no credentials: probes, metrics and the documentation of the API.
+
+use axum::{
+    Router,
+    extract::State,
+    http::{StatusCode, header},
+    response::{Html, IntoResponse, Response},
+    routing::get,
+};
+use serde::Serialize;
+use utoipa_swagger_ui::SwaggerUi;
+
+use crate::{App, openapi};
+
+/// The routes beside the public API.
+pub fn router() -> Router<App> {
+    Router::new()
+        .route("/livez", get(|| async { "ok" }))
+        .route("/readyz", get(readyz))
+        .route(
+            "/metrics",
+            get(|State(app): State<App>| async move { app.metrics.render() }),
+        )
+        .route(
+            "/docs/errors",
+            get(|| async { Html(openapi::errors_page()) }),
+        )
+        .merge(SwaggerUi::new("/docs").url("/openapi.json", openapi::document()))
+}
+
+/// What `/readyz` answers.
+#[derive(Debug, Serialize)]
+struct Readyz {
+    ready: bool,
+    /// Services that cannot be reached or are not ready themselves.
+    missing: Vec<&'static str>,
+}
+
+async fn readyz(State(app): State<App>) -> Response {
+    let report = app.readiness.report();
+    let failed = report
+        .checks
+        .iter()
+        .filter(|check| check.required && !check.ok);
+    let body = Readyz {
+        ready: report.ready,
+        missing: failed.map(|check| check.name).collect(),
+    };
+    let status = if report.ready {
+        StatusCode::OK
+    } else {
+        StatusCode::SERVICE_UNAVAILABLE
+    };
+    let body = serde_json::to_string(&body).expect("strings and a flag are JSON");
+    (status, [(header::CONTENT_TYPE, "application/json")], body).into_response()
+}

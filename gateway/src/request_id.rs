@@ -1,0 +1,36 @@
+//! An id for every request, the client's own where it sent a usable one.
+
+use axum::{
+    extract::{Request, State},
+    http::{HeaderName, HeaderValue},
+    middleware::Next,
+    response::Response,
+};
+
+use crate::App;
+
+/// The header, both ways.
+pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+const MAX_LENGTH: usize = 128;
+
+/// The id of the request at hand, in its extensions.
+#[derive(Debug, Clone, Default)]
+pub struct RequestId(pub String);
+
+/// Middleware that sets [`RequestId`] and answers it.
+pub async fn assign(State(app): State<App>, mut request: Request, next: Next) -> Response {
+    let given = request
+        .headers()
+        .get(X_REQUEST_ID)
+        .and_then(|value| value.to_str().ok());
+    let id = match given {
+        Some(id) if !id.is_empty() && id.len() <= MAX_LENGTH => id.to_owned(),
+        _ => app.ids.uuid().to_string(),
+    };
+    let header = HeaderValue::from_str(&id).expect("visible ASCII or a uuid");
+    request.extensions_mut().insert(RequestId(id));
+    let mut response = next.run(request).await;
+    response.headers_mut().insert(X_REQUEST_ID, header);
+    response
+}

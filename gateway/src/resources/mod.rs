@@ -1,0 +1,16 @@
+//! One file a resource: its DTOs and handlers.
+
+mod dto;
+mod reply;
+
+pub mod assets;
+pub mod categories;
+pub mod movements;
+pub mod order_lines;
+pub mod orders;
+pub mod products;
+pub mod tasks;
+pub mod tax_rates;
+pub mod transactions;
+pub mod users;
+pub mod wallets;

@@ -1,0 +1,240 @@
+//! `/orders/:orderId/lines`
+
+use platform::error::Code;
+use proto::orders::v1::{
+    self as wire, FulfillOrderLineRequest, GetOrderLineRequest, GetOrderRequest,
+    ListOrderLinesRequest, UnfulfillOrderLineRequest,
+};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    dto::{self, Raw, Time},
+    orders::{self, Order},
+    reply::{self, Many, One},
+};
+use crate::{
+    error::Problem,
+    extract::{Action, Call, ListParams, PathParams},
+    respond::Data,
+};
+
+/// A product in an order, as it was when the order was placed.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OrderLine {
+    id: String,
+    order_id: String,
+    product_id: String,
+    product: Option<OrderedProduct>,
+    quantity: u32,
+    fulfilled_quantity: u32,
+    /// `unfulfilled`, `partially_fulfilled`, `fulfilled` or `canceled`.
+    status: String,
+    /// Net.
+    unit_price: String,
+    unit_tax: String,
+    /// Percent.
+    tax_rate: Option<String>,
+    unit_bonus: String,
+    asset_code: String,
+    bonus_asset_code: String,
+    fulfilled_at: Option<Time>,
+    metadata: Raw,
+    created_at: Option<Time>,
+    updated_at: Option<Time>,
+}
+
+/// The product of a line: `id` and `name` inside an order, all of it on the line itself.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OrderedProduct {
+    id: String,
+    name: String,
+    #[serde(flatten)]
+    detail: Option<ProductDetail>,
+}
+
+/// What the detail of a line adds to its product.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ProductDetail {
+    description: Option<String>,
+    type_code: String,
+    image: Option<String>,
+    thumbnail: Option<String>,
+    category: Option<OrderedCategory>,
+    custom_data: Raw,
+    metadata: Raw,
+}
+
+/// The category of an ordered product, as it was then.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OrderedCategory {
+    id: String,
+    title: String,
+    description: Option<String>,
+    image_url: Option<String>,
+    thumbnail_url: Option<String>,
+    custom_data: Raw,
+    metadata: Raw,
+}
+
+/// A line with its order.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub struct OrderLineDetail {
+    #[serde(flatten)]
+    line: OrderLine,
+    /// The order without user and lines.
+    order: Order,
+}
+
+/// How many units to fulfil or unfulfil.
+#[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Units {
+    /// Default: all that are left.
+    quantity: Option<u32>,
+}
+
+/// GET /orders/:orderId/lines
+pub async fn list(call: Call, path: PathParams, ListParams(list): ListParams) -> Many<OrderLine> {
+    let order_id = path.id("orderId", Code::OrderNotFound)?;
+    let request = call.request(ListOrderLinesRequest {
+        order_id,
+        list: Some(list),
+    });
+    let split = |a: wire::ListOrderLinesResponse| (a.lines, a.page);
+    reply::many(
+        call.app.clients.order_lines().list_order_lines(request),
+        split,
+    )
+    .await
+}
+
+/// GET /orders/:orderId/lines/:id
+pub async fn get(call: Call, path: PathParams) -> One<OrderLineDetail> {
+    let (order_id, id) = ids(&path)?;
+    let order = call.request(GetOrderRequest {
+        id: order_id.clone(),
+    });
+    let line = call.request(GetOrderLineRequest { order_id, id });
+    let (mut orders, mut lines) = (call.app.clients.orders(), call.app.clients.order_lines());
+    let (order, line) = tokio::try_join!(orders.get_order(order), lines.get_order_line(line))?;
+    let order = orders::required(order.into_inner().order)?;
+    let line = orders::required(line.into_inner().line)?;
+    Ok(Data::new(OrderLineDetail {
+        line: OrderLine::detail(line),
+        order: order.into(),
+    }))
+}
+
+/// POST /orders/:orderId/lines/:id/fulfill
+pub async fn fulfill(call: Call, path: PathParams, Action(body): Action<Units>) -> One<Order> {
+    let (order_id, id) = ids(&path)?;
+    let message = FulfillOrderLineRequest {
+        order_id,
+        id,
+        quantity: body.quantity,
+    };
+    let mut fulfilment = call.app.clients.fulfilment();
+    let answer = reply::one(fulfilment.fulfill_order_line(call.request(message)), |a| {
+        a.order
+    });
+    orders::with_user(&call, answer.await?).await
+}
+
+/// POST /orders/:orderId/lines/:id/unfulfill
+pub async fn unfulfill(call: Call, path: PathParams, Action(body): Action<Units>) -> One<Order> {
+    let (order_id, id) = ids(&path)?;
+    let message = UnfulfillOrderLineRequest {
+        order_id,
+        id,
+        quantity: body.quantity,
+    };
+    let mut fulfilment = call.app.clients.fulfilment();
+    let answer = reply::one(
+        fulfilment.unfulfill_order_line(call.request(message)),
+        |a| a.order,
+    );
+    orders::with_user(&call, answer.await?).await
+}
+
+fn ids(path: &PathParams) -> Result<(String, String), Problem> {
+    Ok((
+        path.id("orderId", Code::OrderNotFound)?,
+        path.id("id", Code::OrderLineNotFound)?,
+    ))
+}
+
+impl OrderLine {
+    fn detail(mut line: wire::OrderLine) -> Self {
+        let product = line.product.take().map(OrderedProduct::detail);
+        Self {
+            product,
+            ..line.into()
+        }
+    }
+}
+
+impl OrderedProduct {
+    fn detail(product: wire::OrderedProduct) -> Self {
+        let detail = ProductDetail {
+            description: product.description,
+            type_code: product.type_code,
+            image: product.image,
+            thumbnail: product.thumbnail,
+            category: product.category.map(Into::into),
+            custom_data: Raw::of(product.custom_data),
+            metadata: Raw::of(product.metadata),
+        };
+        Self {
+            id: product.id,
+            name: product.name,
+            detail: Some(detail),
+        }
+    }
+}
+
+impl From<wire::OrderLine> for OrderLine {
+    fn from(line: wire::OrderLine) -> Self {
+        let product = line.product.as_ref().map(|product| OrderedProduct {
+            id: product.id.clone(),
+            name: product.name.clone(),
+            detail: None,
+        });
+        Self {
+            status: dto::text(line.status().as_str_name(), "ORDER_LINE_STATUS_"),
+            id: line.id,
+            order_id: line.order_id,
+            product_id: line.product_id,
+            product,
+            quantity: line.quantity,
+            fulfilled_quantity: line.fulfilled_quantity,
+            unit_price: line.unit_price,
+            unit_tax: line.unit_tax,
+            tax_rate: line.tax_rate,
+            unit_bonus: line.unit_bonus,
+            asset_code: line.asset_code,
+            bonus_asset_code: line.bonus_asset_code,
+            fulfilled_at: Time::of(line.fulfilled_at),
+            metadata: Raw::of(line.metadata),
+            created_at: Time::of(line.created_at),
+            updated_at: Time::of(line.updated_at),
+        }
+    }
+}
+
+impl From<wire::OrderedCategory> for OrderedCategory {
+    fn from(category: wire::OrderedCategory) -> Self {
+        Self {
+            id: category.id,
+            title: category.title,
+            description: category.description,
+            thumbnail_url: None,
+            image_url: category.image_url,
+            custom_data: Raw::of(category.custom_data),
+            metadata: Raw::of(String::new()),
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! `/orders`
+
+use platform::error::{Code, Failure};
+use proto::orders::v1::{
+    self as wire, CancelOrderRequest, FulfillOrderRequest, GetOrderRequest, ListOrdersRequest,
+    PayOrderRequest, UnfulfillOrderRequest, UpdateOrderRequest,
+};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    dto::{self, Mask, Raw, Time},
+    order_lines::OrderLine,
+    reply::{self, Located, Many, One},
+};
+use crate::{
+    error::Problem,
+    extract::{Action, Call, Json, JsonText, ListParams, NoFields, PathParams},
+    respond::{Data, List},
+};
+
+mod buyer;
+mod new_order;
+
+pub use buyer::{Buyer, with_user};
+use platform::patch::Patch;
+
+pub use new_order::{NewOrder, create};
+
+/// A purchase. Money is in `assetCode`.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_field_names, reason = "the contract says orderStatus")]
+pub struct Order {
+    /// `null` on a dry run.
+    id: Option<String>,
+    user_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    user: Option<Buyer>,
+    asset_code: String,
+    /// Lines with tax, and shipping.
+    amount: String,
+    amount_without_shipment: String,
+    amount_without_taxes: String,
+    shipping_amount: String,
+    taxes_amount: String,
+    /// In `bonusAssetCode`.
+    bonus: String,
+    bonus_asset_code: String,
+    /// Net of refunds.
+    paid_amount: String,
+    unpaid_amount: String,
+    /// `draft`, `unfulfilled`, `fulfilled` or `canceled`.
+    order_status: String,
+    /// `unpaid`, `paid` (in part), `fully_paid`, `partially_refunded` or `fully_refunded`.
+    payment_status: String,
+    delivery_method: Option<String>,
+    tracking_id: Option<String>,
+    /// Eight characters, unique.
+    reference: String,
+    paid_at: Option<Time>,
+    fulfilled_at: Option<Time>,
+    canceled_at: Option<Time>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lines: Option<Vec<OrderLine>>,
+    metadata: Raw,
+    custom_data: Raw,
+    created_at: Option<Time>,
+    updated_at: Option<Time>,
+}
+
+/// What to change of an order.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct OrderPatch {
+    #[serde(default)]
+    #[schema(value_type = Option<String>)]
+    tracking_id: Patch<String>,
+}
+
+/// How to pay.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Payment {
+    /// Default: all that is unpaid.
+    amount: Option<String>,
+    /// Default: the buyer's primary wallet.
+    wallet_id: Option<String>,
+}
+
+/// Why to cancel, and how much to give back.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Cancellation {
+    /// Text or a list.
+    #[schema(value_type = Option<Object>)]
+    reason: Option<JsonText>,
+    /// Default: all that was paid.
+    refund_amount: Option<String>,
+}
+
+/// How the goods travel.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Fulfilment {
+    tracking_id: Option<String>,
+}
+
+/// GET /orders
+pub async fn list(call: Call, ListParams(list): ListParams) -> Many<Order> {
+    let with_lines = list.include.iter().any(|relation| relation == "lines");
+    let request = call.request(ListOrdersRequest { list: Some(list) });
+    let answer = call
+        .app
+        .clients
+        .orders()
+        .list_orders(request)
+        .await?
+        .into_inner();
+    let convert = |order| {
+        if with_lines {
+            Order::with_lines(order)
+        } else {
+            Order::from(order)
+        }
+    };
+    let mut orders: Vec<Order> = answer.orders.into_iter().map(convert).collect();
+    buyer::embed(&call, &mut orders).await;
+    Ok(List::page(orders, answer.page))
+}
+
+/// GET /orders/:id
+pub async fn get(call: Call, path: PathParams) -> One<Order> {
+    let request = call.request(GetOrderRequest { id: id(&path)? });
+    let answer = call
+        .app
+        .clients
+        .orders()
+        .get_order(request)
+        .await?
+        .into_inner();
+    with_user(&call, Data::new(Order::with_lines(required(answer.order)?))).await
+}
+
+/// PATCH /orders/:id
+pub async fn update(call: Call, path: PathParams, Json(body): Json<OrderPatch>) -> One<Order> {
+    let mut mask = Mask::default();
+    let tracking_id = mask.nullable("tracking_id", body.tracking_id);
+    let message = UpdateOrderRequest {
+        id: id(&path)?,
+        tracking_id,
+        update_mask: mask.finish()?,
+    };
+    let mut orders = call.app.clients.orders();
+    let answer = reply::one(orders.update_order(call.request(message)), |a| a.order).await?;
+    with_user(&call, answer).await
+}
+
+/// POST /orders/:id/pay
+pub async fn pay(call: Call, path: PathParams, Action(body): Action<Payment>) -> One<Order> {
+    let message = PayOrderRequest {
+        id: id(&path)?,
+        amount: body.amount,
+        wallet_id: body.wallet_id,
+    };
+    let mut orders = call.app.clients.orders();
+    let answer = reply::one(orders.pay_order(call.request(message)), |a| a.order).await?;
+    with_user(&call, answer).await
+}
+
+/// POST /orders/:id/cancel and its alias POST /orders/:id
+pub async fn cancel(
+    call: Call,
+    path: PathParams,
+    Action(body): Action<Cancellation>,
+) -> One<Order> {
+    let message = CancelOrderRequest {
+        id: id(&path)?,
+        reason: body.reason.map(|reason| reason.0),
+        refund_amount: body.refund_amount,
+    };
+    let mut orders = call.app.clients.orders();
+    let answer = reply::one(orders.cancel_order(call.request(message)), |a| a.order).await?;
+    with_user(&call, answer).await
+}
+
+/// POST /orders/:id/fulfill
+pub async fn fulfill(call: Call, path: PathParams, Action(body): Action<Fulfilment>) -> One<Order> {
+    let message = FulfillOrderRequest {
+        id: id(&path)?,
+        tracking_id: body.tracking_id,
+    };
+    let mut orders = call.app.clients.orders();
+    let answer = reply::one(orders.fulfill_order(call.request(message)), |a| a.order).await?;
+    with_user(&call, answer).await
+}
+
+/// POST /orders/:id/unfulfill
+pub async fn unfulfill(call: Call, path: PathParams, _: Action<NoFields>) -> One<Order> {
+    let message = UnfulfillOrderRequest { id: id(&path)? };
+    let mut orders = call.app.clients.orders();
+    let answer = reply::one(orders.unfulfill_order(call.request(message)), |a| a.order).await?;
+    with_user(&call, answer).await
+}
+
+fn id(path: &PathParams) -> Result<String, Problem> {
+    path.id("id", Code::OrderNotFound)
+}
+
+/// The resource of an answer; a service that leaves it out is at fault.
+pub(super) fn required<T>(resource: Option<T>) -> Result<T, Problem> {
+    let missing = || Failure::internal("orders-svc answered without its resource");
+    resource.ok_or_else(|| missing().into())
+}
+
+impl Located for Order {
+    fn location(&self) -> String {
+        format!("/orders/{}", self.id.as_deref().unwrap_or_default())
+    }
+}
+
+impl Order {
+    /// The form of single orders, and of lists that include lines.
+    fn with_lines(mut order: wire::Order) -> Self {
+        let lines = std::mem::take(&mut order.lines)
+            .into_iter()
+            .map(Into::into)
+            .collect();
+        Self {
+            lines: Some(lines),
+            ..order.into()
+        }
+    }
+}
+
+impl From<wire::Order> for Order {
+    /// Without user, and with lines only where the service sent some.
+    fn from(order: wire::Order) -> Self {
+        let delivery = order.delivery_method();
+        let has_delivery = delivery != wire::DeliveryMethod::Unspecified;
+        Self {
+            order_status: dto::text(order.order_status().as_str_name(), "ORDER_STATUS_"),
+            payment_status: dto::text(order.payment_status().as_str_name(), "PAYMENT_STATUS_"),
+            delivery_method: has_delivery
+                .then(|| dto::text(delivery.as_str_name(), "DELIVERY_METHOD_")),
+            id: Some(order.id).filter(|id| !id.is_empty()),
+            user_id: order.user_id,
+            user: None,
+            asset_code: order.asset_code,
+            amount: order.amount,
+            amount_without_shipment: order.amount_without_shipment,
+            amount_without_taxes: order.amount_without_taxes,
+            shipping_amount: order.shipping_amount,
+            taxes_amount: order.taxes_amount,
+            bonus: order.bonus,
+            bonus_asset_code: order.bonus_asset_code,
+            paid_amount: order.paid_amount,
+            unpaid_amount: order.unpaid_amount,
+            tracking_id: order.tracking_id,
+            reference: order.reference,
+            paid_at: Time::of(order.paid_at),
+            fulfilled_at: Time::of(order.fulfilled_at),
+            canceled_at: Time::of(order.canceled_at),
+            lines: None,
+            metadata: Raw::of(order.metadata),
+            custom_data: Raw::of(order.custom_data),
+            created_at: Time::of(order.created_at),
+            updated_at: Time::of(order.updated_at),
+        }
+    }
+}

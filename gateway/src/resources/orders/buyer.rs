@@ -1,0 +1,66 @@
+//! Embeds the buyer in orders: one call to identity-svc for a whole page.
+
+use std::collections::HashMap;
+
+use proto::identity::v1::{self as wire, BatchGetUsersRequest};
+use serde::Serialize;
+
+use super::Order;
+use crate::{
+    extract::Call,
+    resources::{dto::Raw, reply::One},
+    respond::Data,
+};
+
+/// The user who placed the order.
+#[derive(Debug, Clone, Serialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Buyer {
+    id: String,
+    email: String,
+    name: Option<String>,
+    approved: bool,
+    image_url: Option<String>,
+    metadata: Raw,
+}
+
+/// Embeds the buyer in a single order.
+pub async fn with_user(call: &Call, mut answer: Data<Order>) -> One<Order> {
+    embed(call, std::slice::from_mut(answer.resource_mut())).await;
+    Ok(answer)
+}
+
+/// Embeds the buyer in each order. Orders can be read while identity-svc is away: then without `user`.
+pub async fn embed(call: &Call, orders: &mut [Order]) {
+    let mut ids: Vec<String> = orders.iter().map(|order| order.user_id.clone()).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    if ids.is_empty() {
+        return;
+    }
+    let request = call.request(BatchGetUsersRequest { ids });
+    let users = match call.app.clients.users().batch_get_users(request).await {
+        Ok(answer) => answer.into_inner().users,
+        Err(status) => return tracing::warn!(%status, "orders are answered without their users"),
+    };
+    let buyers: HashMap<String, Buyer> = users
+        .into_iter()
+        .map(|user| (user.id.clone(), user.into()))
+        .collect();
+    for order in orders {
+        order.user = buyers.get(&order.user_id).cloned();
+    }
+}
+
+impl From<wire::User> for Buyer {
+    fn from(user: wire::User) -> Self {
+        Self {
+            id: user.id,
+            email: user.email,
+            name: user.name,
+            approved: user.approved,
+            image_url: None,
+            metadata: Raw::of(user.metadata),
+        }
+    }
+}

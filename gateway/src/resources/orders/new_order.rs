@@ -1,0 +1,102 @@
+//! POST /orders
+
+use proto::orders::v1::{self as wire, CreateOrderRequest};
+use serde::Deserialize;
+
+use super::{Order, required, with_user};
+use crate::{
+    extract::{Answer, Call, CustomData, Json},
+    resources::reply::{Located as _, One},
+    respond::Data,
+};
+
+/// How the goods reach the buyer.
+#[derive(Debug, Clone, Copy, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DeliveryMethod {
+    /// To an address.
+    Shipping,
+    /// The buyer comes.
+    Pickup,
+}
+
+/// A product and how many of it.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NewOrderLine {
+    product_id: String,
+    /// Default 1; at most 1 000 000.
+    quantity: Option<u32>,
+}
+
+/// An order to place.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NewOrder {
+    user_id: String,
+    /// 1 to 200.
+    lines: Vec<NewOrderLine>,
+    delivery_method: Option<DeliveryMethod>,
+    /// Needed with `shipping`.
+    shipping_address_id: Option<String>,
+    /// Indicative only.
+    chosen_payment_method: Option<String>,
+    /// Answers the order as it would be, and keeps nothing.
+    dry_run: Option<bool>,
+    /// Pays first with the bonus balance.
+    use_bonus: Option<bool>,
+    /// Pays at once from this wallet.
+    wallet_id: Option<String>,
+    user_notes: Option<String>,
+    #[schema(value_type = Option<Object>)]
+    custom_data: Option<CustomData>,
+}
+
+/// 201 with the order; a dry run makes nothing, so it is 200 and has no location.
+pub async fn create(call: Call, Json(body): Json<NewOrder>) -> One<Order> {
+    let is_dry_run = body.dry_run.unwrap_or_default();
+    let request = call.request(CreateOrderRequest::from(body));
+    let answer = Answer::from(call.app.clients.orders().create_order(request).await?);
+    let order = Order::with_lines(required(answer.message.order)?);
+    let location = order.location();
+    let data = if is_dry_run {
+        Data::new(order)
+    } else {
+        Data::created(order, location)
+    };
+    with_user(&call, data.replayed(answer.replayed)).await
+}
+
+impl From<NewOrder> for CreateOrderRequest {
+    fn from(body: NewOrder) -> Self {
+        let line = |line: NewOrderLine| wire::NewOrderLine {
+            product_id: line.product_id,
+            quantity: line.quantity,
+        };
+        Self {
+            user_id: body.user_id,
+            lines: body.lines.into_iter().map(line).collect(),
+            delivery_method: body
+                .delivery_method
+                .map(wire::DeliveryMethod::from)
+                .unwrap_or_default()
+                .into(),
+            shipping_address_id: body.shipping_address_id,
+            chosen_payment_method: body.chosen_payment_method,
+            dry_run: body.dry_run.unwrap_or_default(),
+            use_bonus: body.use_bonus.unwrap_or_default(),
+            wallet_id: body.wallet_id,
+            user_notes: body.user_notes,
+            custom_data: body.custom_data.map(|data| data.0),
+        }
+    }
+}
+
+impl From<DeliveryMethod> for wire::DeliveryMethod {
+    fn from(method: DeliveryMethod) -> Self {
+        match method {
+            DeliveryMethod::Shipping => Self::Shipping,
+            DeliveryMethod::Pickup => Self::Pickup,
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! `/tasks`
+
+use platform::error::Code;
+use proto::identity::v1::{
+    self as wire, CompleteTaskRequest, CreateTaskRequest, GetTaskRequest, ListTasksRequest,
+};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    dto::{self, Raw, Time},
+    reply::{self, Located, Many, One},
+};
+use crate::extract::{Call, CustomData, Json, ListParams, PathParams};
+
+/// Something a user can do once for a reward.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Task {
+    id: String,
+    name: String,
+    description: String,
+    /// `manual`, `survey`, `automatic` or `system`.
+    r#type: String,
+    /// The reward.
+    amount: String,
+    asset_code: String,
+    button_label: Option<String>,
+    survey_url: Option<String>,
+    image_url: Option<String>,
+    thumbnail_url: Option<String>,
+    /// Ranking key; `sort=order` puts tasks in their order.
+    order: String,
+    enabled: bool,
+    featured: bool,
+    available: bool,
+    custom_data: Raw,
+    metadata: Raw,
+    created_at: Option<Time>,
+    updated_at: Option<Time>,
+}
+
+/// How a task comes to be completed.
+#[derive(Debug, Clone, Copy, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskType {
+    Manual,
+    Survey,
+    Automatic,
+    System,
+}
+
+/// A task to make.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NewTask {
+    name: String,
+    description: String,
+    r#type: TaskType,
+    amount: String,
+    button_label: Option<String>,
+    survey_url: Option<String>,
+    image: Option<String>,
+    thumbnail: Option<String>,
+    order: Option<String>,
+    enabled: Option<bool>,
+    featured: Option<bool>,
+    #[schema(value_type = Option<Object>)]
+    custom_data: Option<CustomData>,
+}
+
+/// Who completed the task.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NewCompletion {
+    user_id: String,
+}
+
+/// One user's completion of one task.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskCompletion {
+    id: String,
+    task_id: String,
+    user_id: String,
+    amount: String,
+    asset_code: String,
+    /// The transaction that credits the reward, a moment later.
+    transaction_id: String,
+    created_at: Option<Time>,
+}
+
+/// POST /tasks
+pub async fn create(call: Call, Json(body): Json<NewTask>) -> One<Task> {
+    let request = call.request(body.into());
+    reply::created(call.app.clients.tasks().create_task(request), |a| a.task).await
+}
+
+/// GET /tasks
+pub async fn list(call: Call, ListParams(list): ListParams) -> Many<Task> {
+    let request = call.request(ListTasksRequest { list: Some(list) });
+    let split = |a: wire::ListTasksResponse| (a.tasks, a.page);
+    reply::many(call.app.clients.tasks().list_tasks(request), split).await
+}
+
+/// GET /tasks/:id
+pub async fn get(call: Call, path: PathParams) -> One<Task> {
+    let request = call.request(GetTaskRequest {
+        id: path.id("id", Code::TaskNotFound)?,
+    });
+    reply::one(call.app.clients.tasks().get_task(request), |a| a.task).await
+}
+
+/// POST /tasks/:id/complete
+pub async fn complete(
+    call: Call,
+    path: PathParams,
+    Json(body): Json<NewCompletion>,
+) -> One<TaskCompletion> {
+    let id = path.id("id", Code::TaskNotFound)?;
+    let request = call.request(CompleteTaskRequest {
+        id,
+        user_id: body.user_id,
+    });
+    reply::one(call.app.clients.tasks().complete_task(request), |a| {
+        a.completion
+    })
+    .await
+}
+
+impl Located for Task {
+    fn location(&self) -> String {
+        format!("/tasks/{}", self.id)
+    }
+}
+
+impl From<wire::Task> for Task {
+    fn from(task: wire::Task) -> Self {
+        Self {
+            r#type: dto::text(task.r#type().as_str_name(), "TASK_TYPE_"),
+            id: task.id,
+            name: task.name,
+            description: task.description,
+            amount: task.amount,
+            asset_code: task.asset_code,
+            button_label: task.button_label,
+            survey_url: task.survey_url,
+            image_url: task.image_url,
+            thumbnail_url: task.thumbnail_url,
+            order: task.order,
+            enabled: task.enabled,
+            featured: task.featured,
+            available: task.available,
+            custom_data: Raw::of(task.custom_data),
+            metadata: Raw::of(task.metadata),
+            created_at: Time::of(task.created_at),
+            updated_at: Time::of(task.updated_at),
+        }
+    }
+}
+
+impl From<wire::TaskCompletion> for TaskCompletion {
+    fn from(completion: wire::TaskCompletion) -> Self {
+        Self {
+            id: completion.id,
+            task_id: completion.task_id,
+            user_id: completion.user_id,
+            amount: completion.amount,
+            asset_code: completion.asset_code,
+            transaction_id: completion.transaction_id,
+            created_at: Time::of(completion.created_at),
+        }
+    }
+}
+
+impl From<TaskType> for wire::TaskType {
+    fn from(kind: TaskType) -> Self {
+        match kind {
+            TaskType::Manual => Self::Manual,
+            TaskType::Survey => Self::Survey,
+            TaskType::Automatic => Self::Automatic,
+            TaskType::System => Self::System,
+        }
+    }
+}
+
+impl From<NewTask> for CreateTaskRequest {
+    fn from(body: NewTask) -> Self {
+        Self {
+            name: body.name,
+            description: body.description,
+            r#type: wire::TaskType::from(body.r#type).into(),
+            amount: body.amount,
+            button_label: body.button_label,
+            survey_url: body.survey_url,
+            image: body.image,
+            thumbnail: body.thumbnail,
+            order: body.order,
+            enabled: body.enabled,
+            featured: body.featured.unwrap_or_default(),
+            custom_data: body.custom_data.map(|data| data.0),
+        }
+    }
+}

@@ -1,0 +1,318 @@
+//! `/transactions`
+
+use platform::error::Code;
+use proto::wallet::v1::{
+    self as wire, ApproveTransactionRequest, ConfirmTransactionRequest, CreateDepositRequest,
+    CreatePaymentRequest, CreateTransferRequest, CreateWithdrawalRequest, FailTransactionRequest,
+    GetTransactionRequest, ListTransactionsRequest, RejectTransactionRequest,
+};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    dto::{self, Raw, Time},
+    reply::{self, Located, Many, One},
+};
+use crate::extract::{
+    Action, Call, CustomData, Json, JsonObject, JsonText, ListParams, NoFields, PathParams,
+};
+
+/// An intent to move money, and its state.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Transaction {
+    id: String,
+    /// `deposit`, `transfer` or `withdrawal`.
+    r#type: String,
+    /// `<feature>` or `<feature>:<method>`.
+    code: String,
+    /// `pending`, `processing`, `confirmed`, `failed` or `rejected`.
+    status: String,
+    asset_code: String,
+    amount: String,
+    description: Option<String>,
+    origin_wallet_id: Option<String>,
+    destination_wallet_id: Option<String>,
+    origin_address: Option<String>,
+    destination_address: Option<String>,
+    external_id: Option<String>,
+    external_reference: Option<String>,
+    /// Unique.
+    reference: String,
+    custom_data: Raw,
+    metadata: Raw,
+    /// When a final state was reached.
+    processed_at: Option<Time>,
+    created_at: Option<Time>,
+    updated_at: Option<Time>,
+}
+
+/// Money from outside.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NewDeposit {
+    amount: String,
+    asset_code: String,
+    code: String,
+    /// Depends on the code; `{}` is enough for `internal`.
+    #[schema(value_type = Object)]
+    data: JsonObject,
+    destination_wallet_id: String,
+    /// Created as processing; only for the features crypto, bank and internal.
+    commit: Option<bool>,
+    #[schema(value_type = Option<Object>)]
+    custom_data: Option<CustomData>,
+    description: Option<String>,
+    destination_address: Option<String>,
+    external_reference: Option<String>,
+}
+
+/// Money from one wallet to another.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NewTransfer {
+    amount: String,
+    asset_code: String,
+    code: String,
+    origin_wallet_id: String,
+    destination_wallet_id: String,
+    /// Confirmed at once.
+    commit: Option<bool>,
+    #[schema(value_type = Option<Object>)]
+    custom_data: Option<CustomData>,
+    description: Option<String>,
+    origin_address: Option<String>,
+    destination_address: Option<String>,
+    external_reference: Option<String>,
+}
+
+/// Money to the outside.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NewWithdrawal {
+    amount: String,
+    asset_code: String,
+    code: String,
+    origin_wallet_id: String,
+    /// Created as processing.
+    commit: Option<bool>,
+    #[schema(value_type = Option<Object>)]
+    custom_data: Option<CustomData>,
+    description: Option<String>,
+    origin_address: Option<String>,
+    external_reference: Option<String>,
+}
+
+/// A transfer to the default wallet, confirmed at once.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NewPayment {
+    amount: String,
+    asset_code: String,
+    origin_wallet_id: String,
+    #[schema(value_type = Option<Object>)]
+    custom_data: Option<CustomData>,
+    description: Option<String>,
+}
+
+/// Why a transaction fails or is rejected.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Reason {
+    /// Text or any JSON, at most 1 KiB.
+    #[schema(value_type = Option<Object>)]
+    reason: Option<JsonText>,
+}
+
+/// GET /transactions
+pub async fn list(call: Call, ListParams(list): ListParams) -> Many<Transaction> {
+    let request = call.request(ListTransactionsRequest {
+        list: Some(list),
+        wallet_id: None,
+    });
+    let split = |a: wire::ListTransactionsResponse| (a.transactions, a.page);
+    reply::many(
+        call.app.clients.transactions().list_transactions(request),
+        split,
+    )
+    .await
+}
+
+/// GET /transactions/:id
+pub async fn get(call: Call, path: PathParams) -> One<Transaction> {
+    let request = call.request(GetTransactionRequest { id: id(&path)? });
+    reply::one(
+        call.app.clients.transactions().get_transaction(request),
+        |a| a.transaction,
+    )
+    .await
+}
+
+/// POST /transactions/deposit
+pub async fn deposit(call: Call, Json(body): Json<NewDeposit>) -> One<Transaction> {
+    let request = call.request(body.into());
+    let mut transactions = call.app.clients.transactions();
+    reply::created(transactions.create_deposit(request), |a| a.transaction).await
+}
+
+/// POST /transactions/transfer
+pub async fn transfer(call: Call, Json(body): Json<NewTransfer>) -> One<Transaction> {
+    let request = call.request(body.into());
+    let mut transactions = call.app.clients.transactions();
+    reply::created(transactions.create_transfer(request), |a| a.transaction).await
+}
+
+/// POST /transactions/withdrawal
+pub async fn withdrawal(call: Call, Json(body): Json<NewWithdrawal>) -> One<Transaction> {
+    let request = call.request(body.into());
+    let mut transactions = call.app.clients.transactions();
+    reply::created(transactions.create_withdrawal(request), |a| a.transaction).await
+}
+
+/// POST /transactions/pay
+pub async fn pay(call: Call, Json(body): Json<NewPayment>) -> One<Transaction> {
+    let request = call.request(body.into());
+    let mut transactions = call.app.clients.transactions();
+    reply::created(transactions.create_payment(request), |a| a.transaction).await
+}
+
+/// POST /transactions/:id/approve
+pub async fn approve(call: Call, path: PathParams, _: Action<NoFields>) -> One<Transaction> {
+    let request = call.request(ApproveTransactionRequest { id: id(&path)? });
+    let mut transactions = call.app.clients.transactions();
+    reply::one(transactions.approve_transaction(request), |a| a.transaction).await
+}
+
+/// POST /transactions/:id/confirm
+pub async fn confirm(call: Call, path: PathParams, _: Action<NoFields>) -> One<Transaction> {
+    let request = call.request(ConfirmTransactionRequest { id: id(&path)? });
+    let mut transactions = call.app.clients.transactions();
+    reply::one(transactions.confirm_transaction(request), |a| a.transaction).await
+}
+
+/// POST /transactions/:id/fail
+pub async fn fail(call: Call, path: PathParams, Action(body): Action<Reason>) -> One<Transaction> {
+    let reason = body.reason.map(|reason| reason.0);
+    let request = call.request(FailTransactionRequest {
+        id: id(&path)?,
+        reason,
+    });
+    reply::one(
+        call.app.clients.transactions().fail_transaction(request),
+        |a| a.transaction,
+    )
+    .await
+}
+
+/// POST /transactions/:id/reject
+pub async fn reject(
+    call: Call,
+    path: PathParams,
+    Action(body): Action<Reason>,
+) -> One<Transaction> {
+    let reason = body.reason.map(|reason| reason.0);
+    let request = call.request(RejectTransactionRequest {
+        id: id(&path)?,
+        reason,
+    });
+    let mut transactions = call.app.clients.transactions();
+    reply::one(transactions.reject_transaction(request), |a| a.transaction).await
+}
+
+fn id(path: &PathParams) -> Result<String, crate::error::Problem> {
+    path.id("id", Code::TransactionNotFound)
+}
+
+impl Located for Transaction {
+    fn location(&self) -> String {
+        format!("/transactions/{}", self.id)
+    }
+}
+
+impl From<wire::Transaction> for Transaction {
+    fn from(transaction: wire::Transaction) -> Self {
+        Self {
+            r#type: dto::text(transaction.r#type().as_str_name(), "TRANSACTION_TYPE_"),
+            status: dto::text(transaction.status().as_str_name(), "TRANSACTION_STATUS_"),
+            id: transaction.id,
+            code: transaction.code,
+            asset_code: transaction.asset_code,
+            amount: transaction.amount,
+            description: transaction.description,
+            origin_wallet_id: transaction.origin_wallet_id,
+            destination_wallet_id: transaction.destination_wallet_id,
+            origin_address: transaction.origin_address,
+            destination_address: transaction.destination_address,
+            external_id: transaction.external_id,
+            external_reference: transaction.external_reference,
+            reference: transaction.reference,
+            custom_data: Raw::of(transaction.custom_data),
+            metadata: Raw::of(transaction.metadata),
+            processed_at: Time::of(transaction.processed_at),
+            created_at: Time::of(transaction.created_at),
+            updated_at: Time::of(transaction.updated_at),
+        }
+    }
+}
+
+impl From<NewDeposit> for CreateDepositRequest {
+    fn from(body: NewDeposit) -> Self {
+        Self {
+            amount: body.amount,
+            asset_code: body.asset_code,
+            code: body.code,
+            data: body.data.0,
+            destination_wallet_id: body.destination_wallet_id,
+            commit: body.commit.unwrap_or_default(),
+            custom_data: body.custom_data.map(|data| data.0),
+            description: body.description,
+            destination_address: body.destination_address,
+            external_reference: body.external_reference,
+        }
+    }
+}
+
+impl From<NewTransfer> for CreateTransferRequest {
+    fn from(body: NewTransfer) -> Self {
+        Self {
+            amount: body.amount,
+            asset_code: body.asset_code,
+            code: body.code,
+            origin_wallet_id: body.origin_wallet_id,
+            destination_wallet_id: body.destination_wallet_id,
+            commit: body.commit.unwrap_or_default(),
+            custom_data: body.custom_data.map(|data| data.0),
+            description: body.description,
+            origin_address: body.origin_address,
+            destination_address: body.destination_address,
+            external_reference: body.external_reference,
+        }
+    }
+}
+
+impl From<NewWithdrawal> for CreateWithdrawalRequest {
+    fn from(body: NewWithdrawal) -> Self {
+        Self {
+            amount: body.amount,
+            asset_code: body.asset_code,
+            code: body.code,
+            origin_wallet_id: body.origin_wallet_id,
+            commit: body.commit.unwrap_or_default(),
+            custom_data: body.custom_data.map(|data| data.0),
+            description: body.description,
+            origin_address: body.origin_address,
+            external_reference: body.external_reference,
+        }
+    }
+}
+
+impl From<NewPayment> for CreatePaymentRequest {
+    fn from(body: NewPayment) -> Self {
+        Self {
+            amount: body.amount,
+            asset_code: body.asset_code,
+            origin_wallet_id: body.origin_wallet_id,
+            custom_data: body.custom_data.map(|data| data.0),
+            description: body.description,
+        }
+    }
+}

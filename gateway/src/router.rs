@@ -1,0 +1,447 @@
+//! The whole public API: one row a route, in the order of the contract, each with who may call it.
+
+use axum::{Router, handler::Handler, http::StatusCode, middleware, routing::MethodRouter};
+use proto::lists::{ListTable, catalog, identity, orders as order_lists, wallet};
+
+use crate::{
+    App,
+    access::{self, Access},
+    idempotency,
+    openapi::Shape,
+    resources::{
+        assets, categories, movements, order_lines, orders, products, tasks, tax_rates,
+        transactions, users, wallets,
+    },
+};
+
+/// A row of the table.
+pub struct Route {
+    /// `GET`, `POST`, `PATCH` or `DELETE`.
+    pub method: &'static str,
+    /// As in the contract, with parameters in braces.
+    pub path: &'static str,
+    /// Who may call it.
+    pub access: Access,
+    /// One line for the API reference.
+    pub summary: &'static str,
+    /// The body it takes.
+    pub body: Option<Shape>,
+    /// The status of success.
+    pub success: StatusCode,
+    /// The resource it answers.
+    pub answer: Option<Shape>,
+    /// What its list can be asked; then the answer is a page of the resource.
+    pub list: Option<&'static ListTable>,
+    handler: MethodRouter<App>,
+}
+
+use Access::{Admin, User};
+
+/// Every route.
+pub fn routes() -> Vec<Route> {
+    let mut routes = catalogue();
+    routes.extend(people());
+    routes.extend(purchases());
+    routes.extend(money());
+    routes
+}
+
+fn catalogue() -> Vec<Route> {
+    use {categories as c, products as p, tax_rates as t};
+    vec![
+        get("/products", User, "List products", p::list).page::<p::Product>(&catalog::PRODUCTS),
+        get("/products/{id}", User, "Read a product", p::get).one::<p::Product>(),
+        post("/products", Admin, "Create a product", p::create)
+            .takes::<p::NewProduct>()
+            .creates::<p::Product>(),
+        patch("/products/{id}", Admin, "Change a product", p::update)
+            .takes::<p::ProductPatch>()
+            .one::<p::Product>(),
+        delete("/products/{id}", Admin, "Delete a product", p::delete),
+        get("/categories", User, "List categories", c::list)
+            .page::<c::Category>(&catalog::CATEGORIES),
+        get("/categories/{id}", User, "Read a category", c::get).one::<c::Category>(),
+        post("/categories", Admin, "Create a category", c::create)
+            .takes::<c::NewCategory>()
+            .creates::<c::Category>(),
+        patch("/categories/{id}", Admin, "Change a category", c::update)
+            .takes::<c::CategoryPatch>()
+            .one::<c::Category>(),
+        delete("/categories/{id}", Admin, "Delete a category", c::delete),
+        get("/tax-rates", Admin, "List tax rates", t::list).page::<t::TaxRate>(&catalog::TAX_RATES),
+        get("/tax-rates/{id}", Admin, "Read a tax rate", t::get).one::<t::TaxRate>(),
+        post("/tax-rates", Admin, "Create a tax rate", t::create)
+            .takes::<t::NewTaxRate>()
+            .creates::<t::TaxRate>(),
+        patch("/tax-rates/{id}", Admin, "Change a tax rate", t::update)
+            .takes::<t::TaxRatePatch>()
+            .one::<t::TaxRate>(),
+        delete("/tax-rates/{id}", Admin, "Delete a tax rate", t::delete),
+    ]
+}
+
+fn people() -> Vec<Route> {
+    use {tasks as t, users as u};
+    vec![
+        get("/users", User, "List users", u::list).page::<u::User>(&identity::USERS),
+        get("/users/{id}", User, "Read a user", u::get).one::<u::User>(),
+        post(
+            "/users",
+            Admin,
+            "Create a user and its primary wallet",
+            u::create,
+        )
+        .takes::<u::NewUser>()
+        .creates::<u::User>(),
+        post("/users/{id}/approve", Admin, "Approve a user", u::approve).nothing(),
+        post("/users/{id}/block", Admin, "Block a user", u::block).nothing(),
+        post("/users/{id}/unblock", Admin, "Unblock a user", u::unblock).nothing(),
+        post(
+            "/users/{id}/unlock",
+            Admin,
+            "Unblock a user (alias)",
+            u::unblock,
+        )
+        .nothing(),
+        get("/tasks", User, "List tasks", t::list).page::<t::Task>(&identity::TASKS),
+        get("/tasks/{id}", User, "Read a task", t::get).one::<t::Task>(),
+        post("/tasks", Admin, "Create a task", t::create)
+            .takes::<t::NewTask>()
+            .creates::<t::Task>(),
+        post(
+            "/tasks/{id}/complete",
+            Admin,
+            "Record that a user completed a task",
+            t::complete,
+        )
+        .takes::<t::NewCompletion>()
+        .one::<t::TaskCompletion>(),
+    ]
+}
+
+fn purchases() -> Vec<Route> {
+    use {order_lines as l, orders as o};
+    vec![
+        get("/orders", User, "List orders", o::list).page::<o::Order>(&order_lists::ORDERS),
+        get("/orders/{id}", User, "Read an order with its lines", o::get).one::<o::Order>(),
+        get(
+            "/orders/{orderId}/lines",
+            User,
+            "List the lines of an order",
+            l::list,
+        )
+        .page::<l::OrderLine>(&order_lists::ORDER_LINES),
+        get(
+            "/orders/{orderId}/lines/{id}",
+            User,
+            "Read a line with its order",
+            l::get,
+        )
+        .one::<l::OrderLineDetail>(),
+        post("/orders", User, "Place an order", o::create)
+            .takes::<o::NewOrder>()
+            .creates::<o::Order>(),
+        patch("/orders/{id}", Admin, "Change an order", o::update)
+            .takes::<o::OrderPatch>()
+            .one::<o::Order>(),
+        patch("/order/{id}", Admin, "Change an order (alias)", o::update)
+            .takes::<o::OrderPatch>()
+            .one::<o::Order>(),
+        post(
+            "/orders/{id}/cancel",
+            Admin,
+            "Cancel and refund an order",
+            o::cancel,
+        )
+        .takes::<o::Cancellation>()
+        .one::<o::Order>(),
+        post(
+            "/orders/{id}",
+            Admin,
+            "Cancel and refund an order (alias of older clients)",
+            o::cancel,
+        )
+        .takes::<o::Cancellation>()
+        .one::<o::Order>(),
+        post(
+            "/orders/{id}/fulfill",
+            Admin,
+            "Fulfil all that is left",
+            o::fulfill,
+        )
+        .takes::<o::Fulfilment>()
+        .one::<o::Order>(),
+        post(
+            "/orders/{id}/unfulfill",
+            Admin,
+            "Unfulfil an order",
+            o::unfulfill,
+        )
+        .one::<o::Order>(),
+        post(
+            "/orders/{id}/pay",
+            User,
+            "Pay an order, or a part of it",
+            o::pay,
+        )
+        .takes::<o::Payment>()
+        .one::<o::Order>(),
+        post(
+            "/orders/{orderId}/lines/{id}/fulfill",
+            Admin,
+            "Fulfil units of a line",
+            l::fulfill,
+        )
+        .takes::<l::Units>()
+        .one::<o::Order>(),
+        post(
+            "/orders/{orderId}/lines/{id}/unfulfill",
+            Admin,
+            "Unfulfil units of a line",
+            l::unfulfill,
+        )
+        .takes::<l::Units>()
+        .one::<o::Order>(),
+    ]
+}
+
+fn money() -> Vec<Route> {
+    let mut routes = ledger();
+    routes.extend(wallet_routes());
+    routes
+}
+
+fn ledger() -> Vec<Route> {
+    use {assets as a, movements as m, transactions as t};
+    vec![
+        get("/movements", User, "List movements", m::list).page::<m::Movement>(&wallet::MOVEMENTS),
+        get("/movements/{id}", User, "Read a movement", m::get).one::<m::Movement>(),
+        get("/assets", User, "List assets", a::list).page::<a::Asset>(&wallet::ASSETS),
+        get("/assets/{code}", User, "Read an asset", a::get).one::<a::Asset>(),
+        get("/transactions", User, "List transactions", t::list)
+            .page::<t::Transaction>(&wallet::TRANSACTIONS),
+        get("/transactions/{id}", User, "Read a transaction", t::get).one::<t::Transaction>(),
+        post(
+            "/transactions/{id}/approve",
+            Admin,
+            "Approve: pending to processing",
+            t::approve,
+        )
+        .one::<t::Transaction>(),
+        post(
+            "/transactions/{id}/confirm",
+            Admin,
+            "Confirm: the money moves",
+            t::confirm,
+        )
+        .one::<t::Transaction>(),
+        post(
+            "/transactions/{id}/fail",
+            Admin,
+            "Fail: the hold is released",
+            t::fail,
+        )
+        .takes::<t::Reason>()
+        .one::<t::Transaction>(),
+        post(
+            "/transactions/{id}/reject",
+            Admin,
+            "Reject: the hold is released",
+            t::reject,
+        )
+        .takes::<t::Reason>()
+        .one::<t::Transaction>(),
+        post("/transactions/deposit", Admin, "Bring money in", t::deposit)
+            .takes::<t::NewDeposit>()
+            .creates::<t::Transaction>(),
+        post(
+            "/transactions/pay",
+            User,
+            "Pay into the default wallet",
+            t::pay,
+        )
+        .takes::<t::NewPayment>()
+        .creates::<t::Transaction>(),
+        post(
+            "/transactions/transfer",
+            User,
+            "Move money between wallets",
+            t::transfer,
+        )
+        .takes::<t::NewTransfer>()
+        .creates::<t::Transaction>(),
+        post(
+            "/transactions/withdrawal",
+            User,
+            "Take money out",
+            t::withdrawal,
+        )
+        .takes::<t::NewWithdrawal>()
+        .creates::<t::Transaction>(),
+    ]
+}
+
+fn wallet_routes() -> Vec<Route> {
+    use {movements as m, transactions as t, wallets as w};
+    vec![
+        get("/wallets", User, "List wallets", w::list).page::<w::Wallet>(&wallet::WALLETS),
+        get(
+            "/wallets/balance",
+            User,
+            "Balances over all wallets",
+            w::total_balance,
+        )
+        .page::<w::BalanceEntry>(&wallet::BALANCES),
+        get("/wallets/{id}", User, "Read a wallet", w::get).one::<w::Wallet>(),
+        get(
+            "/wallets/{id}/balance",
+            User,
+            "Balances of a wallet",
+            w::balance,
+        )
+        .page::<w::BalanceEntry>(&wallet::BALANCES),
+        get(
+            "/wallets/{id}/movements",
+            User,
+            "Movements of a wallet",
+            w::movements,
+        )
+        .page::<m::Movement>(&wallet::MOVEMENTS),
+        get(
+            "/wallets/{id}/transactions",
+            User,
+            "Transactions of a wallet",
+            w::transactions,
+        )
+        .page::<t::Transaction>(&wallet::TRANSACTIONS),
+        post("/wallets", Admin, "Create a wallet", w::create)
+            .takes::<w::NewWallet>()
+            .creates::<w::Wallet>(),
+        patch("/wallets/{id}", Admin, "Change or lock a wallet", w::update)
+            .takes::<w::WalletPatch>()
+            .one::<w::Wallet>(),
+    ]
+}
+
+/// The routes with their guards, ready to serve.
+pub fn router(app: &App) -> Router<App> {
+    routes().into_iter().fold(Router::new(), |router, route| {
+        let guard = middleware::from_fn_with_state((app.clone(), route.access), access::guard);
+        let keys = middleware::from_fn_with_state(app.clone(), idempotency::read_key);
+        router.route(
+            route.path,
+            route.handler.route_layer(keys).route_layer(guard),
+        )
+    })
+}
+
+type Path = &'static str;
+type Text = &'static str;
+
+fn get<T: 'static>(
+    path: Path,
+    access: Access,
+    summary: Text,
+    handler: impl Handler<T, App>,
+) -> Route {
+    Route::new("GET", path, access, summary, axum::routing::get(handler))
+}
+
+fn post<T: 'static>(
+    path: Path,
+    access: Access,
+    summary: Text,
+    handler: impl Handler<T, App>,
+) -> Route {
+    Route::new("POST", path, access, summary, axum::routing::post(handler))
+}
+
+fn patch<T: 'static>(
+    path: Path,
+    access: Access,
+    summary: Text,
+    handler: impl Handler<T, App>,
+) -> Route {
+    Route::new(
+        "PATCH",
+        path,
+        access,
+        summary,
+        axum::routing::patch(handler),
+    )
+}
+
+fn delete<T: 'static>(
+    path: Path,
+    access: Access,
+    summary: Text,
+    handler: impl Handler<T, App>,
+) -> Route {
+    Route::new(
+        "DELETE",
+        path,
+        access,
+        summary,
+        axum::routing::delete(handler),
+    )
+    .nothing()
+}
+
+impl Route {
+    fn new(
+        method: &'static str,
+        path: Path,
+        access: Access,
+        summary: Text,
+        handler: MethodRouter<App>,
+    ) -> Self {
+        let success = StatusCode::OK;
+        Self {
+            method,
+            path,
+            access,
+            summary,
+            body: None,
+            success,
+            answer: None,
+            list: None,
+            handler,
+        }
+    }
+
+    fn takes<T: utoipa::ToSchema>(self) -> Self {
+        Self {
+            body: Some(Shape::of::<T>()),
+            ..self
+        }
+    }
+
+    fn one<T: utoipa::ToSchema>(self) -> Self {
+        Self {
+            answer: Some(Shape::of::<T>()),
+            ..self
+        }
+    }
+
+    fn creates<T: utoipa::ToSchema>(self) -> Self {
+        Self {
+            success: StatusCode::CREATED,
+            ..self.one::<T>()
+        }
+    }
+
+    fn page<T: utoipa::ToSchema>(self, list: &'static ListTable) -> Self {
+        Self {
+            list: Some(list),
+            ..self.one::<T>()
+        }
+    }
+
+    fn nothing(self) -> Self {
+        Self {
+            success: StatusCode::NO_CONTENT,
+            answer: None,
+            ..self
+        }
+    }
+}

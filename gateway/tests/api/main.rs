@@ -1,0 +1,6 @@
+//! The gateway over HTTP, with keys of its own and no service behind it.
+
+mod access;
+mod edge;
+mod openapi;
+mod support;

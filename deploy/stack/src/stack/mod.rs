@@ -3,6 +3,7 @@
 mod launch;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -14,6 +15,7 @@ use crate::logs::Log;
 use crate::nats::Nats;
 use crate::options::{Broker, StackOptions};
 use crate::process::{Process, poll};
+use crate::programs;
 use crate::service::GATEWAY;
 use crate::wiring::{Variable, Wiring};
 
@@ -148,6 +150,11 @@ impl Stack {
             nats.process().check()?;
         }
         self.running().values().try_for_each(Process::check)
+    }
+
+    /// The executable of a program: `wallet-svc`.
+    pub fn program(&self, name: &str) -> Result<PathBuf> {
+        programs::find(&self.options.binaries, name)
     }
 
     /// Stops everything in order: the gateway first, so that nothing new comes in, the broker

@@ -1,0 +1,116 @@
+//! One trace id from the client's request to the consumer that acts on its event.
+
+use std::sync::{Arc, Mutex};
+
+use e2e::{Shop, usd};
+use opentelemetry_proto::tonic::{
+    collector::trace::v1::{
+        ExportTraceServiceRequest, ExportTraceServiceResponse,
+        trace_service_server::{TraceService, TraceServiceServer},
+    },
+    common::v1::any_value::Value,
+};
+use serde_json::json;
+use stack::StackOptions;
+use tokio_stream::wrappers::TcpListenerStream;
+use tonic::{Request, Response, Status};
+
+const TRACE_ID: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
+
+/// A span as far as the test looks at it.
+#[derive(Debug, Clone)]
+struct Seen {
+    service: String,
+    name: String,
+}
+
+/// An OTLP receiver that keeps the spans of one trace.
+#[derive(Debug, Clone, Default)]
+struct Receiver(Arc<Mutex<Vec<Seen>>>);
+
+#[tonic::async_trait]
+impl TraceService for Receiver {
+    async fn export(
+        &self,
+        request: Request<ExportTraceServiceRequest>,
+    ) -> Result<Response<ExportTraceServiceResponse>, Status> {
+        for resource in request.into_inner().resource_spans {
+            let attributes = resource.resource.unwrap_or_default().attributes;
+            let service = attributes
+                .into_iter()
+                .find(|pair| pair.key == "service.name");
+            let service = match service.and_then(|pair| pair.value?.value) {
+                Some(Value::StringValue(name)) => name,
+                _ => String::new(),
+            };
+            let spans = resource
+                .scope_spans
+                .into_iter()
+                .flat_map(|scope| scope.spans);
+            let ours = spans.filter(|span| hex(&span.trace_id) == TRACE_ID);
+            let seen = ours.map(|span| Seen {
+                service: service.clone(),
+                name: span.name,
+            });
+            self.0.lock().expect("no panic").extend(seen);
+        }
+        Ok(Response::new(ExportTraceServiceResponse::default()))
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_trace_from_the_request_to_the_consumer() {
+    let receiver = Receiver::default();
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0")
+        .await
+        .expect("a port");
+    let address = listener.local_addr().expect("bound");
+    let server = tonic::transport::Server::builder()
+        .add_service(TraceServiceServer::new(receiver.clone()))
+        .serve_with_incoming(TcpListenerStream::new(listener));
+    tokio::spawn(server);
+
+    let mut options = StackOptions::for_test("trace").expect("options");
+    options.otlp = Some(format!("http://{address}"));
+    let shop = Shop::open(options).await;
+    let buyer = shop.user("ada").await;
+    let wallet = &buyer["primaryWalletId"];
+    shop.fund(wallet, "100.00").await;
+    let tea = shop.product("Tea", "8", "0.8").await;
+
+    let shop = shop.with_header("traceparent", &format!("00-{TRACE_ID}-00f067aa0ba902b7-01"));
+    let body = json!({
+        "userId": buyer["id"], "lines": [{ "productId": tea["id"] }], "walletId": wallet,
+    });
+    shop.make("/orders", body).await;
+    shop.until_balance(wallet, &usd("91.20")).await;
+
+    let wanted = [
+        "gateway",
+        "orders-svc",
+        "catalog-svc",
+        "wallet-svc",
+        "identity-svc",
+    ];
+    shop.until(|| async {
+        let seen = receiver.0.lock().expect("no panic").clone();
+        let missing: Vec<_> = wanted
+            .iter()
+            .filter(|service| !seen.iter().any(|span| span.service == **service))
+            .collect();
+        let consumed = seen
+            .iter()
+            .any(|span| span.service == "wallet-svc" && span.name.contains("OrderPaid"));
+        match (missing.is_empty(), consumed) {
+            (true, true) => Ok(()),
+            _ => Err(format!(
+                "missing {missing:?}, consumed: {consumed}, seen: {seen:?}"
+            )),
+        }
+    })
+    .await;
+}

@@ -11,15 +11,15 @@ use secrecy::SecretString;
 pub struct Config {
     /// Address for gRPC.
     #[arg(long, env = "WALLET_LISTEN", default_value = "127.0.0.1:50053")]
-    pub wallet_listen: SocketAddr,
+    pub listen: SocketAddr,
 
     /// Address for /livez, /readyz and /metrics; none are served without it.
     #[arg(long, env = "WALLET_METRICS_LISTEN")]
-    pub wallet_metrics_listen: Option<SocketAddr>,
+    pub metrics_listen: Option<SocketAddr>,
 
     /// The app role's database url.
     #[arg(long, env = "WALLET_DATABASE_URL", value_parser = config::secret, hide_env_values = true)]
-    pub wallet_database_url: SecretString,
+    pub database_url: SecretString,
 
     /// Asset that bonuses and rewards are paid in; unset: a bonus in its order's asset, a reward in
     /// the default asset.
@@ -45,10 +45,10 @@ impl Settings for Config {
     }
 
     fn listen(&self) -> SocketAddr {
-        self.wallet_listen
+        self.listen
     }
 
     fn metrics_listen(&self) -> Option<SocketAddr> {
-        self.wallet_metrics_listen
+        self.metrics_listen
     }
 }

@@ -13,6 +13,7 @@ pub mod posting;
 mod serve;
 pub mod settings;
 pub mod transaction;
+pub mod verify;
 pub mod wallet;
 
 use platform::pg::Schema;

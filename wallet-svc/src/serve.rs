@@ -38,6 +38,7 @@ use crate::{
     posting::Poster,
     settings::{Settings, first_start::first_start, grpc::SettingsApi},
     transaction::{grpc::TransactionApi, service::Transactions},
+    verify,
     wallet::{grpc::WalletApi, service::Wallets},
 };
 
@@ -66,11 +67,12 @@ impl Application for WalletService {
         url_env: "WALLET_DATABASE_URL",
         owner_url_env: "WALLET_OWNER_DATABASE_URL",
     });
+    const VERIFY: Option<service::Verify> = Some(|pool| Box::pin(verify::verify(pool)));
     type Config = Config;
 
     async fn build(config: Config, runtime: Runtime) -> anyhow::Result<Self> {
         let auth = runtime.auth(Self::NAME, &config.common)?;
-        let url = config.wallet_database_url.expose_secret();
+        let url = config.database_url.expose_secret();
         let pool = pg::connect(url, &pg::Options::new(Self::NAME))?;
         pg::wait_until_fit(&pool).await?;
         let identity = &config.common.peers.identity_grpc_url;
@@ -85,7 +87,7 @@ impl Application for WalletService {
         let (postings, poster) = Poster::new(Poster::connect(url)?, ids.clone());
         let assets = AssetDirectory::new(pool.clone());
         require_postgres(&runtime.readiness, &pool);
-        let server = Server::bind(config.wallet_listen, auth.verifier, runtime.readiness).await?;
+        let server = Server::bind(config.listen, auth.verifier, runtime.readiness).await?;
         let consumers = consumers::Poster { postings, assets };
         let apis = Apis {
             pool: pool.clone(),

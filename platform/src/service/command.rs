@@ -37,7 +37,7 @@ fn read<A: Application>(
     let matches = command.try_get_matches_from_mut(args)?;
     let parsed = match (matches.subcommand(), A::SCHEMA) {
         (Some((name, matches)), Some(schema)) if name != "serve" => {
-            DatabaseCommand::parse(name, matches, schema).map(Invocation::Database)
+            DatabaseCommand::parse(name, matches, schema, A::VERIFY).map(Invocation::Database)
         }
         (Some((_, matches)), _) => serve::<A>(matches),
         (None, _) => serve::<A>(&matches),
@@ -60,7 +60,7 @@ fn command<A: Application>() -> Command {
         .args_conflicts_with_subcommands(true)
         .subcommand(serve.about("Serve; the default"));
     match A::SCHEMA {
-        Some(schema) => command.subcommands(database::commands(schema)),
+        Some(schema) => command.subcommands(database::commands(schema, A::VERIFY)),
         None => command,
     }
 }

@@ -1,4 +1,4 @@
-//! The commands on a service's schema: `migrate`, `replay`, `dead-letters list|retry`.
+//! The commands on a service's schema: `migrate`, `replay`, `dead-letters list|retry`, `verify`.
 
 use anyhow::Context as _;
 use async_nats::jetstream;
@@ -8,7 +8,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use sqlx::PgPool;
 use uuid::Uuid;
 
-use super::Schema;
+use super::{Schema, Verify};
 use crate::{
     config::{self, Nats, Telemetry},
     messaging::{self, dead_letters},
@@ -30,6 +30,7 @@ enum Action {
     Migrate,
     Replay(Replay),
     DeadLetters(DeadLetters),
+    Verify(Verify),
 }
 
 #[derive(Args)]
@@ -57,7 +58,7 @@ enum DeadLetters {
 }
 
 /// The command lines of a service that owns this schema.
-pub(super) fn commands(schema: Schema) -> [Command; 3] {
+pub(super) fn commands(schema: Schema, verify: Option<Verify>) -> Vec<Command> {
     let owner = || {
         url(
             OWNER_URL,
@@ -69,6 +70,8 @@ pub(super) fn commands(schema: Schema) -> [Command; 3] {
     let migrate = Command::new("migrate").arg(owner());
     let replay = Replay::augment_args(Command::new("replay").arg(app()));
     let letters = DeadLetters::augment_subcommands(Command::new("dead-letters").arg(app()));
+    let verify = verify.map(|_| Command::new("verify").arg(app()));
+    let verify = verify.map(|verify| (verify, "Check that the data agree with each other"));
     // Flattened structs bring their own descriptions, so ours come last.
     [
         (
@@ -81,11 +84,14 @@ pub(super) fn commands(schema: Schema) -> [Command; 3] {
         ),
         (letters, "Events that a consumer failed to apply too often"),
     ]
+    .into_iter()
+    .chain(verify)
     .map(|(command, about)| {
         Telemetry::augment_args(command)
             .about(about)
             .long_about(None)
     })
+    .collect()
 }
 
 fn url(name: &'static str, env: &'static str, help: &'static str) -> Arg {
@@ -104,10 +110,12 @@ impl DatabaseCommand {
         name: &str,
         matches: &ArgMatches,
         schema: Schema,
+        verify: Option<Verify>,
     ) -> Result<Self, clap::Error> {
-        let (url, action) = match name {
-            "migrate" => (OWNER_URL, Action::Migrate),
-            "replay" => (URL, Action::Replay(Replay::from_arg_matches(matches)?)),
+        let (url, action) = match (name, verify) {
+            ("migrate", _) => (OWNER_URL, Action::Migrate),
+            ("replay", _) => (URL, Action::Replay(Replay::from_arg_matches(matches)?)),
+            ("verify", Some(verify)) => (URL, Action::Verify(verify)),
             _ => (
                 URL,
                 Action::DeadLetters(DeadLetters::from_arg_matches(matches)?),
@@ -145,6 +153,7 @@ impl DatabaseCommand {
                 tracing::info!(count, "published again");
                 Ok(())
             }
+            Action::Verify(verify) => verify(self.pool()?).await,
             Action::DeadLetters(DeadLetters::List) => show(&self.pool()?, schema).await,
             Action::DeadLetters(DeadLetters::Retry { event_id, nats }) => {
                 let js = broker(nats).await?;

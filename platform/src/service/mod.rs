@@ -63,7 +63,8 @@ mod runtime;
 
 use std::{future::Future, process::ExitCode, time::Duration};
 
-use sqlx::migrate::Migrator;
+use futures::future::BoxFuture;
+use sqlx::{PgPool, migrate::Migrator};
 use tokio_util::sync::CancellationToken;
 
 use self::command::Invocation;
@@ -86,6 +87,8 @@ pub trait Application: Sized + Send + 'static {
     const ABOUT: &'static str;
     /// The schema it owns. With one come the commands `migrate`, `replay` and `dead-letters`.
     const SCHEMA: Option<Schema> = None;
+    /// Checks that its data agree with each other; with it comes the command `verify`.
+    const VERIFY: Option<Verify> = None;
     /// Its settings.
     type Config: Settings;
 
@@ -101,6 +104,9 @@ pub trait Application: Sized + Send + 'static {
         stop: CancellationToken,
     ) -> impl Future<Output = anyhow::Result<()>> + Send;
 }
+
+/// Checks the data of a schema and fails on what is wrong with them.
+pub type Verify = fn(PgPool) -> BoxFuture<'static, anyhow::Result<()>>;
 
 /// The database schema of a service.
 #[derive(Debug, Clone, Copy)]

@@ -15,10 +15,9 @@ pub struct RevokeBonus(
     pub Poster,
 );
 
-impl Effect for RevokeBonus {
-    type Body = OrderCanceled;
-
-    async fn apply(&self, _envelope: &Envelope, event: OrderCanceled) -> Result<Applied, Failure> {
+impl RevokeBonus {
+    /// Applies the event.
+    pub async fn handle(&self, event: OrderCanceled) -> Result<Applied, Failure> {
         if event.bonus_revoked.is_empty() {
             return Ok(Applied::Before);
         }
@@ -35,5 +34,13 @@ impl Effect for RevokeBonus {
         };
         let command = Command::Bonus(change);
         self.0.post(command, "service:orders-svc").await
+    }
+}
+
+impl Effect for RevokeBonus {
+    type Body = OrderCanceled;
+
+    async fn apply(&self, _envelope: &Envelope, event: OrderCanceled) -> Result<Applied, Failure> {
+        self.handle(event).await
     }
 }

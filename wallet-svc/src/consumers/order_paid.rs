@@ -15,10 +15,9 @@ pub struct GrantBonus(
     pub Poster,
 );
 
-impl Effect for GrantBonus {
-    type Body = OrderPaid;
-
-    async fn apply(&self, _envelope: &Envelope, event: OrderPaid) -> Result<Applied, Failure> {
+impl GrantBonus {
+    /// Applies the event.
+    pub async fn handle(&self, event: OrderPaid) -> Result<Applied, Failure> {
         let granted = amount(&event.bonus)?;
         if !granted.is_positive() {
             return Ok(Applied::Before);
@@ -32,5 +31,13 @@ impl Effect for GrantBonus {
         };
         let command = Command::Bonus(change);
         self.0.post(command, "service:orders-svc").await
+    }
+}
+
+impl Effect for GrantBonus {
+    type Body = OrderPaid;
+
+    async fn apply(&self, _envelope: &Envelope, event: OrderPaid) -> Result<Applied, Failure> {
+        self.handle(event).await
     }
 }

@@ -18,10 +18,9 @@ pub struct CreditReward(
     pub Poster,
 );
 
-impl Effect for CreditReward {
-    type Body = TaskCompleted;
-
-    async fn apply(&self, _envelope: &Envelope, event: TaskCompleted) -> Result<Applied, Failure> {
+impl CreditReward {
+    /// Applies the event.
+    pub async fn handle(&self, event: TaskCompleted) -> Result<Applied, Failure> {
         let metadata = Metadata::default()
             .with_text("reason", "task")
             .with_text("taskId", &event.task_id)
@@ -35,5 +34,13 @@ impl Effect for CreditReward {
         };
         let command = Command::Reward(reward);
         self.0.post(command, "service:identity-svc").await
+    }
+}
+
+impl Effect for CreditReward {
+    type Body = TaskCompleted;
+
+    async fn apply(&self, _envelope: &Envelope, event: TaskCompleted) -> Result<Applied, Failure> {
+        self.handle(event).await
     }
 }

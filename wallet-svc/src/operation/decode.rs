@@ -1,7 +1,7 @@
 //! Operations from the wire.
 
 use platform::{
-    error::{Failure, FieldCode, InvalidValue, Violations},
+    error::{FieldCode, InvalidValue, Violations},
     ids::Ids,
 };
 use proto::wallet::v1 as wire;
@@ -42,7 +42,7 @@ pub async fn operation(
         let asset = asset.map(|asset| asset.code);
         legs.extend(leg(&mut violations, index, posting, asset, ids));
     }
-    violations.finish().map_err(Failure::from)?;
+    violations.finish()?;
     Ok(Operation {
         id: request.operation_id,
         legs,

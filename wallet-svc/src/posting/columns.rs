@@ -8,7 +8,7 @@ use super::{group::Decided, queue::Request, write::Write};
 use crate::{
     ledger::{Account, Book, OrderBonus},
     movement::model::Movement,
-    transaction::model::Transaction,
+    transaction::model::{Status, Transaction},
     wallet::model::WalletId,
 };
 
@@ -138,7 +138,7 @@ impl<'b> Steps<'b> {
             columns.ids.push(step.id);
             columns.transactions.push(step.transaction.uuid());
             columns.versions.push(step.version);
-            columns.from.push(step.from.map(|status| status.as_str()));
+            columns.from.push(step.from.map(Status::as_str));
             columns.to.push(step.to.as_str());
             columns.actors.push(&group[*cause].posting.actor);
         }

@@ -37,8 +37,7 @@ impl Metadata {
         let mut text = self.0;
         text.pop();
         let comma = if text.len() > 1 { "," } else { "" };
-        text.push_str(&format!("{comma}{key}:{json}}}"));
-        Self(text)
+        Self(format!("{text}{comma}{key}:{json}}}"))
     }
 
     /// With one more entry that is a text.

@@ -5,9 +5,8 @@ use serde_json::Value;
 
 /// Checks that it is an object without anything that looks like a card number.
 pub fn check_data(text: &str) -> Result<(), InvalidValue> {
-    let object = match serde_json::from_str::<Value>(text) {
-        Ok(Value::Object(object)) => object,
-        _ => return Err(InvalidValue::new(FieldCode::Type, "must be an object")),
+    let Ok(Value::Object(object)) = serde_json::from_str(text) else {
+        return Err(InvalidValue::new(FieldCode::Type, "must be an object"));
     };
     if object.values().any(holds_card_number) {
         return Err(InvalidValue::new(

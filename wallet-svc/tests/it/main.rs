@@ -1,0 +1,13 @@
+//! wallet-svc against a real Postgres (`DATABASE_URL`, a role that may create databases). Each test
+//! has a database of its own, and ends with the verifier. NATS is away, which must not matter.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+
+mod bed;
+mod bonuses;
+mod idempotency;
+mod lists;
+mod operations;
+mod races;
+mod refusals;
+mod states;
+mod wallets;

@@ -77,7 +77,7 @@ fn token(issuer: &TokenIssuer, kind: Kind, roles: &[Role]) -> String {
         subject: ID.to_owned(),
         roles: roles.to_vec(),
     };
-    let lifetime = Duration::from_secs(600);
+    let lifetime = Duration::from_mins(10);
     issuer.issue(Grant {
         caller: &caller,
         now: Clock::system().now(),

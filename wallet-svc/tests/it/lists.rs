@@ -16,16 +16,16 @@ fn filter(field: &str, value: &str) -> Filter {
     }
 }
 
-fn list(filters: Vec<Filter>) -> Option<ListRequest> {
-    Some(ListRequest {
+fn list(filters: Vec<Filter>) -> ListRequest {
+    ListRequest {
         filters,
         ..ListRequest::default()
-    })
+    }
 }
 
 async fn transactions(bed: &Bed, filters: Vec<Filter>) -> Vec<wire::Transaction> {
     let request = wire::ListTransactionsRequest {
-        list: list(filters),
+        list: Some(list(filters)),
         wallet_id: None,
     };
     let page = result(bed.transactions().list_transactions(request).await).unwrap();
@@ -140,7 +140,7 @@ async fn totals_leave_the_system_out(_: PgPoolOptions, server: PgConnectOptions)
         ]
     );
     let filtered = wire::GetTotalBalanceRequest {
-        list: list(vec![filter("assetCode", "BTC")]),
+        list: Some(list(vec![filter("assetCode", "BTC")])),
     };
     let filtered = result(bed.wallets().get_total_balance(filtered).await).unwrap();
     assert_eq!(filtered.balances.len(), 1);

@@ -47,7 +47,7 @@ impl TraceService for Receiver {
                 .scope_spans
                 .into_iter()
                 .flat_map(|scope| scope.spans);
-            let ours = spans.filter(|span| hex(&span.trace_id) == TRACE_ID);
+            let ours = spans.filter(|span| span.trace_id == trace_id());
             let seen = ours.map(|span| Seen {
                 service: service.clone(),
                 name: span.name,
@@ -58,8 +58,9 @@ impl TraceService for Receiver {
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+fn trace_id() -> Vec<u8> {
+    let byte = |at| u8::from_str_radix(&TRACE_ID[at..at + 2], 16).expect("hexadecimal");
+    (0..TRACE_ID.len()).step_by(2).map(byte).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -18,8 +18,8 @@ use opentelemetry_sdk::{
 };
 use tracing::{Level, Metadata, Subscriber};
 use tracing_subscriber::{
-    EnvFilter, Layer, filter::filter_fn, fmt, layer::SubscriberExt as _, registry::LookupSpan,
-    util::SubscriberInitExt as _,
+    EnvFilter, Layer, filter::dynamic_filter_fn, fmt, layer::SubscriberExt as _,
+    registry::LookupSpan, util::SubscriberInitExt as _,
 };
 
 use crate::config::{LogFormat, Telemetry as Settings};
@@ -114,7 +114,9 @@ where
         .with_tracer(provider.tracer(service))
         .with_location(false)
         .with_threads(false)
-        .with_filter(filter_fn(is_traced))
+        // Asked anew for each span: `tracing::enabled!`, which sqlx uses, leaves its own answer behind
+        // in the thread, and a filter whose answer is fixed would take that for its own.
+        .with_filter(dynamic_filter_fn(|metadata, _| is_traced(metadata)))
 }
 
 /// Our own spans; the transport's would trace the export of traces.

@@ -107,4 +107,13 @@ mod tests {
             assert_eq!(trace.map(|id| id.len()), Some(32), "{bad}");
         }
     }
+
+    #[test]
+    fn a_question_about_levels_leaves_spans_traced() {
+        let _traced = crate::telemetry::trace_for_test();
+        let span = || tracing::info_span!("asked").in_scope(current_trace_id);
+        assert!(span().is_some());
+        assert!(!tracing::enabled!(tracing::Level::TRACE));
+        assert!(span().is_some());
+    }
 }

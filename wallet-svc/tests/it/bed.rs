@@ -41,9 +41,16 @@ pub(crate) struct Bed {
     /// As a superuser, to look behind the service.
     pub(crate) pool: PgPool,
     server: PgConnectOptions,
+    running: Running,
+    /// One connection for all calls of the admin.
+    admin: Client,
+}
+
+/// A process.
+struct Running {
     url: String,
     stop: CancellationToken,
-    running: JoinHandle<anyhow::Result<()>>,
+    task: JoinHandle<anyhow::Result<()>>,
 }
 
 impl Bed {
@@ -53,37 +60,34 @@ impl Bed {
             .connect_with(server.clone())
             .await
             .unwrap();
-        let mut bed = Self {
+        Self::over(pool, server, 1).await
+    }
+
+    async fn over(pool: PgPool, server: PgConnectOptions, seed: u64) -> Self {
+        let running = run(&server, seed).await;
+        let admin = connect(&running.url, &admin());
+        Self {
             pool,
             server,
-            url: String::new(),
-            stop: CancellationToken::new(),
-            running: tokio::spawn(async { Ok(()) }),
-        };
-        bed.start(1).await;
-        bed
+            running,
+            admin,
+        }
     }
 
     /// Starts a process, after [`Bed::stop`] another one.
     pub(crate) async fn start(&mut self, seed: u64) {
-        (self.url, self.stop, self.running) = run(&self.server, seed).await;
+        self.running = run(&self.server, seed).await;
+        self.admin = connect(&self.running.url, &admin());
     }
 
     pub(crate) async fn stop(&mut self) {
-        self.stop.cancel();
-        (&mut self.running).await.unwrap().unwrap();
+        self.running.stop.cancel();
+        (&mut self.running.task).await.unwrap().unwrap();
     }
 
     /// Another process on the same database, until the test ends.
     pub(crate) async fn replica(&self) -> Self {
-        let (url, stop, running) = run(&self.server, 2).await;
-        Self {
-            pool: self.pool.clone(),
-            server: self.server.clone(),
-            url,
-            stop,
-            running,
-        }
+        Self::over(self.pool.clone(), self.server.clone(), 2).await
     }
 
     /// Stops, and fails if the ledger does not agree with itself or events have holes.
@@ -115,32 +119,27 @@ impl Bed {
     }
 
     pub(crate) fn client(&self, caller: &Caller) -> Client {
-        let token = token(caller);
-        let token = ServiceToken::new(move || {
-            let token = token.clone();
-            Box::pin(async move { Ok(token) })
-        });
-        client::connect("wallet", &self.url, Some(token)).unwrap()
+        connect(&self.running.url, caller)
     }
 
     pub(crate) fn wallets(&self) -> WalletServiceClient<Client> {
-        WalletServiceClient::new(self.client(&admin()))
+        WalletServiceClient::new(self.admin.clone())
     }
 
     pub(crate) fn transactions(&self) -> TransactionServiceClient<Client> {
-        TransactionServiceClient::new(self.client(&admin()))
+        TransactionServiceClient::new(self.admin.clone())
     }
 
     pub(crate) fn movements(&self) -> MovementServiceClient<Client> {
-        MovementServiceClient::new(self.client(&admin()))
+        MovementServiceClient::new(self.admin.clone())
     }
 
     pub(crate) fn ledger(&self) -> LedgerServiceClient<Client> {
-        LedgerServiceClient::new(self.client(&admin()))
+        LedgerServiceClient::new(self.admin.clone())
     }
 
     pub(crate) async fn settings(&self) -> wire::Settings {
-        let mut settings = SettingsServiceClient::new(self.client(&admin()));
+        let mut settings = SettingsServiceClient::new(self.admin.clone());
         let answer = settings.get_settings(wire::GetSettingsRequest {}).await;
         answer.unwrap().into_inner().settings.unwrap()
     }
@@ -264,10 +263,16 @@ impl Bed {
     }
 }
 
-async fn run(
-    server: &PgConnectOptions,
-    seed: u64,
-) -> (String, CancellationToken, JoinHandle<anyhow::Result<()>>) {
+fn connect(url: &str, caller: &Caller) -> Client {
+    let token = token(caller);
+    let token = ServiceToken::new(move || {
+        let token = token.clone();
+        Box::pin(async move { Ok(token) })
+    });
+    client::connect("wallet", url, Some(token)).unwrap()
+}
+
+async fn run(server: &PgConnectOptions, seed: u64) -> Running {
     let app = server.clone().username("guerdon_wallet_app");
     let app = app.to_url_lossy().to_string();
     let flags = [
@@ -292,10 +297,10 @@ async fn run(
     let service = WalletService::build(config.config, runtime).await.unwrap();
     let url = format!("http://{}", service.local_addr());
     let stop = CancellationToken::new();
-    let running = tokio::spawn(service.run_until_stopped(stop.clone()));
+    let task = tokio::spawn(service.run_until_stopped(stop.clone()));
     let ready = ready.wait_for(|ready| *ready);
     tokio::time::timeout(SOON, ready).await.unwrap().unwrap();
-    (url, stop, running)
+    Running { url, stop, task }
 }
 
 pub(crate) fn transfer(

@@ -13,6 +13,9 @@ mod draft;
 mod gift;
 mod refusal;
 
+#[cfg(test)]
+mod properties;
+
 pub use account::{Account, AccountKey};
 pub use bonus::{OrderBonus, OrderId};
 pub use book::{AssetRule, Book, Party};

@@ -1,0 +1,322 @@
+//! What must hold of any sequence of commands: a group decides like one command at a time, nothing
+//! is overdrawn, sums are zero, a repeat changes nothing.
+
+use std::collections::{BTreeMap, HashMap};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use platform::{
+    ids::{Id, Ids},
+    money::{Amount, DecimalPlaces},
+};
+use proptest::prelude::*;
+use uuid::Uuid;
+
+use super::{
+    Account, AccountKey, Advance, AssetRule, BonusChange, Book, Command, Create, Leg, Operation,
+    OrderBonus, OrderId, Party, Refusal, Reward,
+};
+use crate::{
+    asset::model::AssetCode,
+    movement::model::Movement,
+    transaction::{
+        metadata::Metadata,
+        model::{Action, Notes, Sides, Status, Transaction, TransactionId, TransactionType},
+    },
+    wallet::model::{BONUS, EXTERNAL, WalletId},
+};
+
+fn id<T>(n: u128) -> Id<T> {
+    Id::new(Uuid::from_u128(n))
+}
+
+fn start() -> DateTime<Utc> {
+    DateTime::UNIX_EPOCH + TimeDelta::days(20_000)
+}
+
+fn wallet(n: u8) -> WalletId {
+    id(1_000 + u128::from(n))
+}
+
+fn usd() -> AssetCode {
+    AssetCode::stored("usd")
+}
+
+fn cents(n: i64) -> Amount {
+    Amount::from_units(i128::from(n) * 1_000_000).unwrap()
+}
+
+/// What the database would hold.
+#[derive(Debug, Default, PartialEq)]
+struct Store {
+    accounts: BTreeMap<AccountKey, Account>,
+    transactions: BTreeMap<TransactionId, Transaction>,
+    operations: BTreeMap<String, Vec<TransactionId>>,
+    bonuses: BTreeMap<OrderId, OrderBonus>,
+    movements: Vec<Movement>,
+}
+
+impl Store {
+    fn load(&self, ids: &Ids) -> Book {
+        let mut book = Book::new(start(), ids.clone());
+        let system = [EXTERNAL, BONUS];
+        for owner in (0..4).map(wallet).chain(system) {
+            let system = system.contains(&owner);
+            let locked = owner == wallet(3);
+            book.wallets.insert(
+                owner,
+                Party {
+                    owner: None,
+                    locked,
+                    system,
+                },
+            );
+            let key = AccountKey::new(owner, &usd());
+            let account = self.accounts.get(&key).cloned();
+            let account = account.unwrap_or_else(|| empty(key.clone(), system));
+            book.accounts.insert(key, account);
+        }
+        let places = DecimalPlaces::new(2).unwrap();
+        book.assets.insert(
+            usd(),
+            AssetRule {
+                enabled: true,
+                places,
+            },
+        );
+        book.transactions = self.transactions.clone().into_iter().collect();
+        book.operations = self.operations.clone().into_iter().collect();
+        book.bonuses = self.bonuses.clone().into_iter().collect();
+        book
+    }
+
+    /// Keeps what the book says has changed, as the one write does.
+    fn write(&mut self, book: Book) {
+        let changes = book.changes;
+        let transactions = changes.created.into_iter().chain(changes.updated);
+        for id in transactions {
+            self.transactions.insert(id, book.transactions[&id].clone());
+        }
+        for key in changes.accounts {
+            self.accounts
+                .insert(key.clone(), book.accounts[&key].clone());
+        }
+        for order in changes.bonuses {
+            self.bonuses.insert(order, book.bonuses[&order].clone());
+        }
+        self.operations = book.operations.into_iter().collect();
+        self.movements.extend(changes.movements);
+    }
+
+    /// Decides all commands as one group.
+    fn post(&mut self, ids: &Ids, commands: &[Command]) -> Vec<Result<Vec<Transaction>, Refusal>> {
+        let mut book = self.load(ids);
+        let answers = commands
+            .iter()
+            .map(|command| book.decide(command))
+            .collect();
+        self.write(book);
+        answers
+    }
+
+    fn check(&self) {
+        let sum = Amount::sum(self.movements.iter().map(|movement| movement.amount));
+        assert_eq!(sum, Ok(Amount::ZERO));
+        let mut settled: HashMap<TransactionId, Vec<Amount>> = HashMap::new();
+        let mut running: HashMap<WalletId, (i64, Amount)> = HashMap::new();
+        for movement in &self.movements {
+            settled
+                .entry(movement.transaction)
+                .or_default()
+                .push(movement.amount);
+            let (sequence, balance) = running.entry(movement.wallet).or_default();
+            *sequence += 1;
+            *balance = balance.add(movement.amount).unwrap();
+            assert_eq!(
+                (movement.sequence, movement.balance_after),
+                (*sequence, *balance)
+            );
+        }
+        for tx in self.transactions.values() {
+            let expected = match tx.status {
+                Status::Confirmed => Some(vec![-tx.amount, tx.amount]),
+                _ => None,
+            };
+            assert_eq!(settled.remove(&tx.id), expected);
+        }
+        assert!(settled.is_empty());
+        for account in self.accounts.values() {
+            assert!(account.system || account.amount >= account.held);
+            let of_account = running
+                .get(&account.key.wallet)
+                .copied()
+                .unwrap_or_default();
+            assert_eq!((account.sequence, account.amount), of_account);
+            let open = self.transactions.values().filter(|tx| tx.status.is_open());
+            let held = open.filter(|tx| tx.origin() == Some(account.key.wallet));
+            assert_eq!(Amount::sum(held.map(|tx| tx.amount)), Ok(account.held));
+        }
+    }
+}
+
+fn empty(key: AccountKey, system: bool) -> Account {
+    Account {
+        key,
+        amount: Amount::ZERO,
+        held: Amount::ZERO,
+        incoming: Amount::ZERO,
+        sequence: 0,
+        moved_at: start(),
+        system,
+    }
+}
+
+fn create(n: u8, kind: u8, from: u8, to: u8, amount: i64, status: u8) -> Command {
+    let (from, to) = (wallet(from), wallet(to));
+    let (kind, debit, credit) = match kind {
+        0 => (TransactionType::Deposit, EXTERNAL, to),
+        1 => (TransactionType::Withdrawal, from, EXTERNAL),
+        _ => (TransactionType::Transfer, from, to),
+    };
+    Command::Create(Create {
+        id: id(5_000 + u128::from(n)),
+        kind,
+        code: "internal".to_owned(),
+        asset: usd(),
+        amount: cents(amount),
+        sides: Sides { debit, credit },
+        status: [Status::Pending, Status::Processing, Status::Confirmed][usize::from(status)],
+        notes: Notes::default(),
+        metadata: Metadata::default(),
+        owner: None,
+    })
+}
+
+fn operation(n: u8, legs: Vec<(u8, u8, i64)>) -> Command {
+    let leg = |(index, (from, to, amount)): (u128, (u8, u8, i64))| Leg {
+        id: id(10_000 + u128::from(n) * 10 + index),
+        code: "pay".to_owned(),
+        asset: usd(),
+        amount: cents(amount),
+        sides: Sides {
+            debit: wallet(from),
+            credit: wallet(to),
+        },
+        description: None,
+        metadata: Metadata::default(),
+        returns_money: amount % 2 == 0,
+    };
+    Command::Post(Operation {
+        id: format!("operation {n}"),
+        legs: (0..).zip(legs).map(leg).collect(),
+    })
+}
+
+fn any_command() -> impl Strategy<Value = Command> {
+    let amount = || 1..500_i64;
+    let action = prop_oneof![
+        Just(Action::Approve),
+        Just(Action::Confirm),
+        Just(Action::Fail),
+        Just(Action::Reject)
+    ];
+    let leg = (0..4_u8, 0..4_u8, amount());
+    prop_oneof![
+        4 => (any::<u8>(), 0..3_u8, 0..4_u8, 0..4_u8, amount(), 0..3_u8)
+            .prop_map(|(n, kind, from, to, amount, status)| create(n, kind, from, to, amount, status)),
+        3 => (any::<u8>(), action).prop_map(|(n, action)| {
+            Command::Advance(Advance { id: id(5_000 + u128::from(n)), action, reason: None })
+        }),
+        2 => (0..8_u8, prop::collection::vec(leg, 1..4)).prop_map(|(n, legs)| operation(n, legs)),
+        2 => (0..4_u8, prop::option::of(amount()), prop::option::of(amount())).prop_map(
+            |(n, granted, revoked)| Command::Bonus(BonusChange {
+                order: id(20_000 + u128::from(n)),
+                wallet: wallet(n),
+                asset: usd(),
+                granted: granted.map(cents),
+                revoked: revoked.map(cents),
+            })
+        ),
+        1 => (0..4_u8, amount()).prop_map(|(n, amount)| Command::Reward(Reward {
+            id: id(30_000 + u128::from(n)),
+            wallet: wallet(n),
+            asset: usd(),
+            amount: cents(amount),
+            metadata: Metadata::default(),
+        })),
+    ]
+}
+
+/// Commands as they come: ids of new transactions are never used twice.
+fn commands() -> impl Strategy<Value = Vec<Command>> {
+    prop::collection::vec(any_command(), 1..40).prop_map(|mut commands| {
+        let mut made = std::collections::HashSet::new();
+        commands.retain(|command| match command {
+            Command::Create(create) => made.insert(create.id),
+            _ => true,
+        });
+        commands
+    })
+}
+
+proptest! {
+    #[test]
+    fn a_group_decides_like_one_at_a_time(commands in commands(), split in 1..8_usize) {
+        let (mut grouped, mut single) = (Store::default(), Store::default());
+        let (ids, same_ids) = (Ids::seeded(1), Ids::seeded(1));
+        for group in commands.chunks(split) {
+            let together = grouped.post(&ids, group);
+            let one_by_one: Vec<_> = group
+                .iter()
+                .flat_map(|command| single.post(&same_ids, std::slice::from_ref(command)))
+                .collect();
+            // A refused command may have used up ids, and did so on both sides.
+            prop_assert_eq!(together, one_by_one);
+            prop_assert_eq!(&grouped, &single);
+            grouped.check();
+        }
+    }
+
+    #[test]
+    fn a_repeat_changes_nothing(commands in commands()) {
+        let ids = Ids::seeded(2);
+        let mut store = Store::default();
+        for command in &commands {
+            let first = store.post(&ids, std::slice::from_ref(command)).remove(0);
+            let is_once = matches!(command, Command::Post(_) | Command::Reward(_));
+            if is_once && first.is_ok() {
+                let book = store.load(&ids);
+                let mut again = store.load(&ids);
+                let repeated = again.decide(command);
+                prop_assert_eq!(repeated, first);
+                prop_assert!(again.changes.is_empty());
+                prop_assert_eq!(again.accounts, book.accounts);
+            }
+        }
+        store.check();
+    }
+
+    #[test]
+    fn the_order_of_grant_and_revocation_does_not_matter(
+        granted in 1..500_i64,
+        revoked in 1..500_i64,
+    ) {
+        let change = |granted: Option<i64>, revoked: Option<i64>| Command::Bonus(BonusChange {
+            order: id(20_000),
+            wallet: wallet(0),
+            asset: usd(),
+            granted: granted.map(cents),
+            revoked: revoked.map(cents),
+        });
+        let (grant, revoke) = (change(Some(granted), None), change(None, Some(revoked)));
+        let left = |order: &[Command]| {
+            let mut store = Store::default();
+            store.post(&Ids::seeded(3), order);
+            store.check();
+            let account = store.accounts.get(&AccountKey::new(wallet(0), &usd()));
+            account.map_or(Amount::ZERO, |account| account.amount)
+        };
+        let expected = cents((granted - revoked).max(0));
+        prop_assert_eq!(left(&[grant.clone(), revoke.clone()]), expected);
+        prop_assert_eq!(left(&[revoke, grant]), expected);
+    }
+}

@@ -1,0 +1,49 @@
+//! How fast a built stack is ready, and how much memory it holds when nothing happens.
+
+use std::{fs, time::Instant};
+
+use anyhow::Context as _;
+use stack::{Stack, StackOptions};
+
+const DATABASE: &str = "guerdon_load_idle";
+
+/// Prints the figures. The first start makes the data, the second is the one that counts.
+pub fn run() -> anyhow::Result<()> {
+    Stack::start(options()?)?.shut_down();
+    let started = Instant::now();
+    let stack = Stack::start(options()?)?;
+    println!("start to ready  {:>8.2} s", started.elapsed().as_secs_f64());
+    let mut total = 0;
+    for (name, pid) in stack
+        .process_ids()
+        .into_iter()
+        .filter(|(name, _)| name != "nats")
+    {
+        let kilobytes = proportional_memory(pid)?;
+        total += kilobytes;
+        println!("{name:<14}  {:>8.1} MB", megabytes(kilobytes));
+    }
+    println!("{:<14}  {:>8.1} MB", "in all", megabytes(total));
+    Ok(())
+}
+
+fn options() -> anyhow::Result<StackOptions> {
+    let mut options = StackOptions::for_test("load-idle")?;
+    let here = std::env::current_exe()?;
+    let directory = here.parent().context("the program is in a directory")?;
+    directory.clone_into(&mut options.binaries);
+    options.database = Some(DATABASE.to_owned());
+    Ok(options)
+}
+
+/// Proportional set size in kilobytes: shared pages count once in the sum.
+fn proportional_memory(pid: u32) -> anyhow::Result<u32> {
+    let rollup = fs::read_to_string(format!("/proc/{pid}/smaps_rollup"))?;
+    let line = rollup.lines().find_map(|line| line.strip_prefix("Pss:"));
+    let value = line.and_then(|line| line.split_whitespace().next());
+    Ok(value.context("the kernel tells Pss")?.parse()?)
+}
+
+fn megabytes(kilobytes: u32) -> f64 {
+    f64::from(kilobytes) / 1024.0
+}

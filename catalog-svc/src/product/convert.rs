@@ -82,8 +82,8 @@ pub fn new_product(request: wire::CreateProductRequest) -> Result<NewProduct, Fa
 }
 
 fn details(fields: &mut Fields, request: wire::CreateProductRequest) -> Details {
-    let kind = request.r#type();
-    let kind = (kind != wire::ProductType::Unspecified).then_some(kind as i32);
+    let unspecified = wire::ProductType::Unspecified as i32;
+    let kind = Some(request.r#type).filter(|kind| *kind != unspecified);
     let name = fields.optional("name", request.name, text::name);
     let image = fields.optional("image", request.image, media::image);
     let thumbnail = fields.optional("thumbnail", request.thumbnail, media::image);

@@ -1,0 +1,17 @@
+//! catalog-svc from the outside: its gRPC on a fresh Postgres, wallet-svc played by a small server.
+#![expect(
+    clippy::unwrap_used,
+    clippy::default_trait_access,
+    reason = "what is unexpected ends a test, and empty requests need no name"
+)]
+
+mod access;
+mod categories;
+mod fake_wallet;
+mod harness;
+mod idempotency;
+mod lists;
+mod product_patch;
+mod products;
+mod quotes;
+mod tax_rates;

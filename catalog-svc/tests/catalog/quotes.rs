@@ -1,0 +1,155 @@
+//! Quotes: a cart in one call.
+
+use prost_types::FieldMask;
+use proto::catalog::v1 as wire;
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+
+use crate::harness::{Catalog, admin, invalid, new_product, refusal, service};
+
+fn cart(ids: &[&str]) -> wire::QuoteRequest {
+    let lines = ids.iter().map(|id| wire::QuoteRequestLine {
+        product_id: (*id).to_owned(),
+        quantity: 1,
+    });
+    wire::QuoteRequest {
+        lines: lines.collect(),
+    }
+}
+
+async fn quote(catalog: &mut Catalog, ids: &[&str]) -> Vec<wire::QuoteLine> {
+    let answer = catalog.quotes.quote(service(cart(ids))).await.unwrap();
+    answer.into_inner().lines
+}
+
+#[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
+async fn a_line_says_what_an_order_keeps(pool: PgPoolOptions, server: PgConnectOptions) {
+    let mut catalog = Catalog::start(pool, server).await;
+    let (category, tax_rate) = (
+        catalog.category("Shoes").await,
+        catalog.tax_rate("10.75").await,
+    );
+    let request = wire::CreateProductRequest {
+        name: Some("Red shoe".into()),
+        tax_rate_id: Some(tax_rate.id),
+        price: "24.99".into(),
+        bonus: Some("1.50".into()),
+        image: Some("red.png".into()),
+        visible: Some(false),
+        ..new_product(&category)
+    };
+    let product = catalog.product(request).await;
+    let lines = quote(&mut catalog, &[&product.id]).await;
+    insta::assert_debug_snapshot!(lines, @r#"
+    [
+        QuoteLine {
+            product: Some(
+                ProductSnapshot {
+                    id: "018bcfe5-6804-71bb-94d8-d101b5b90000",
+                    name: "Red shoe",
+                    description: None,
+                    type_code: "digital",
+                    image_url: Some(
+                        "https://media.test/red.png",
+                    ),
+                    thumbnail_url: None,
+                    custom_data: "{}",
+                    metadata: "{}",
+                    category: Some(
+                        CategorySnapshot {
+                            id: "018bcfe5-6800-710a-adec-89025cc10000",
+                            title: "Shoes",
+                            description: None,
+                            image_url: None,
+                            custom_data: "{}",
+                        },
+                    ),
+                },
+            ),
+            asset_code: "usd",
+            asset_decimal_places: 2,
+            unit_price: "24.99000000",
+            tax_rate: Some(
+                "10.75000000",
+            ),
+            unit_tax: "2.69000000",
+            unit_bonus: "1.50000000",
+            available: true,
+            allow_choosing_quantity: false,
+            requires_identity: false,
+        },
+    ]
+    "#);
+}
+
+#[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
+async fn lines_answer_in_order_whatever_they_name(pool: PgPoolOptions, server: PgConnectOptions) {
+    let mut catalog = Catalog::start(pool, server).await;
+    let category = catalog.category("Shoes").await;
+    let kept = catalog.product(new_product(&category)).await;
+    let mut request = new_product(&category);
+    request.available = Some(false);
+    let unavailable = catalog.product(request).await;
+    let deleted = catalog.product(new_product(&category)).await;
+    let delete = wire::DeleteProductRequest {
+        id: deleted.id.clone(),
+    };
+    catalog
+        .products
+        .delete_product(admin(delete))
+        .await
+        .unwrap();
+
+    let unknown = "0192abcd-0000-7000-8000-00000000000f";
+    let asked = [
+        kept.id.as_str(),
+        unknown,
+        "x",
+        &deleted.id,
+        &unavailable.id,
+        &kept.id,
+    ];
+    let lines = quote(&mut catalog, &asked).await;
+    let known: Vec<_> = lines.iter().map(|line| line.product.is_some()).collect();
+    assert_eq!(known, [true, false, false, false, true, true]);
+    assert!(lines[0].available && !lines[4].available && lines[0] == lines[5]);
+    assert_eq!(lines[1], wire::QuoteLine::default());
+}
+
+#[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
+async fn a_quote_is_as_things_stand_now(pool: PgPoolOptions, server: PgConnectOptions) {
+    let mut catalog = Catalog::start(pool, server).await;
+    let category = catalog.category("Shoes").await;
+    let product = catalog.product(new_product(&category)).await;
+    assert_eq!(
+        quote(&mut catalog, &[&product.id]).await[0].unit_price,
+        "10.00000000"
+    );
+    let update = wire::UpdateProductRequest {
+        id: product.id.clone(),
+        price: Some("15".into()),
+        update_mask: Some(FieldMask {
+            paths: vec!["price".into()],
+        }),
+        ..Default::default()
+    };
+    catalog
+        .products
+        .update_product(admin(update))
+        .await
+        .unwrap();
+    catalog.wallet.go_away();
+    assert_eq!(
+        quote(&mut catalog, &[&product.id]).await[0].unit_price,
+        "15.00000000"
+    );
+}
+
+#[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
+async fn a_cart_has_1_to_200_lines(pool: PgPoolOptions, server: PgConnectOptions) {
+    let mut catalog = Catalog::start(pool, server).await;
+    for count in [0, 201] {
+        let refused = refusal(catalog.quotes.quote(service(cart(&vec!["x"; count]))).await);
+        assert_eq!(refused, invalid("lines", "length"));
+    }
+    assert_eq!(quote(&mut catalog, &["x"; 200]).await.len(), 200);
+}

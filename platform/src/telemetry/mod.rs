@@ -18,8 +18,12 @@ use opentelemetry_sdk::{
 };
 use tracing::{Level, Metadata, Subscriber};
 use tracing_subscriber::{
-    EnvFilter, Layer, filter::dynamic_filter_fn, fmt, layer::SubscriberExt as _,
-    registry::LookupSpan, util::SubscriberInitExt as _,
+    EnvFilter, Layer,
+    filter::{LevelFilter, dynamic_filter_fn},
+    fmt,
+    layer::SubscriberExt as _,
+    registry::LookupSpan,
+    util::SubscriberInitExt as _,
 };
 
 use crate::config::{LogFormat, Telemetry as Settings};
@@ -53,13 +57,22 @@ pub fn init(service: &'static str, settings: &Settings) -> anyhow::Result<Guard>
     let provider = tracer_provider(service, settings)?;
     let filter = EnvFilter::try_new(&settings.log)
         .with_context(|| format!("LOG is not a filter: {}", settings.log))?;
-    tracing_subscriber::registry()
-        .with(log_layer(settings.log_format).with_filter(filter))
-        .with(trace_layer(&provider, service))
+    subscriber(filter, settings.log_format, &provider, service)
         .try_init()
         .context("a logger is installed already")?;
     log_panics();
     Ok(Guard { provider })
+}
+
+fn subscriber(
+    filter: EnvFilter,
+    format: LogFormat,
+    provider: &SdkTracerProvider,
+    service: &'static str,
+) -> impl Subscriber + Send + Sync {
+    tracing_subscriber::registry()
+        .with(log_layer(format).with_filter(filter))
+        .with(trace_layer(provider, service))
 }
 
 fn tracer_provider(
@@ -114,9 +127,12 @@ where
         .with_tracer(provider.tracer(service))
         .with_location(false)
         .with_threads(false)
-        // Asked anew for each span: `tracing::enabled!`, which sqlx uses, leaves its own answer behind
-        // in the thread, and a filter whose answer is fixed would take that for its own.
-        .with_filter(dynamic_filter_fn(|metadata, _| is_traced(metadata)))
+        // Asked anew for each span: a bare `tracing::enabled!` leaves each layer's answer behind in
+        // the thread, and a filter that is not asked again would take it for its own.
+        .with_filter(
+            dynamic_filter_fn(|metadata, _| is_traced(metadata))
+                .with_max_level_hint(LevelFilter::INFO),
+        )
 }
 
 /// Our own spans; the transport's would trace the export of traces.
@@ -149,6 +165,6 @@ fn log_panics() {
 #[cfg(test)]
 pub(crate) fn trace_for_test() -> tracing::subscriber::DefaultGuard {
     let provider = SdkTracerProvider::builder().build();
-    let layer = trace_layer::<tracing_subscriber::Registry>(&provider, "test");
-    tracing::subscriber::set_default(tracing_subscriber::registry().with(layer))
+    let filter = EnvFilter::new("info");
+    tracing::subscriber::set_default(subscriber(filter, LogFormat::Json, &provider, "test"))
 }

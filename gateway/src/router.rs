@@ -1,39 +1,22 @@
 //! The whole public API: one row a route, in the order of the contract, each with who may call it.
 
-use axum::{Router, handler::Handler, http::StatusCode, middleware, routing::MethodRouter};
-use proto::lists::{ListTable, catalog, identity, orders as order_lists, wallet};
+use axum::{Router, middleware};
+use proto::lists::{catalog, identity, orders as order_lists, wallet};
 
 use crate::{
     App,
     access::{self, Access},
     idempotency,
-    openapi::Shape,
     resources::{
         assets, categories, movements, order_lines, orders, products, tasks, tax_rates,
         transactions, users, wallets,
     },
 };
 
-/// A row of the table.
-pub struct Route {
-    /// `GET`, `POST`, `PATCH` or `DELETE`.
-    pub method: &'static str,
-    /// As in the contract, with parameters in braces.
-    pub path: &'static str,
-    /// Who may call it.
-    pub access: Access,
-    /// One line for the API reference.
-    pub summary: &'static str,
-    /// The body it takes.
-    pub body: Option<Shape>,
-    /// The status of success.
-    pub success: StatusCode,
-    /// The resource it answers.
-    pub answer: Option<Shape>,
-    /// What its list can be asked; then the answer is a page of the resource.
-    pub list: Option<&'static ListTable>,
-    handler: MethodRouter<App>,
-}
+mod route;
+
+pub use route::Route;
+use route::{delete, get, patch, post};
 
 use Access::{Admin, User};
 
@@ -333,115 +316,4 @@ pub fn router(app: &App) -> Router<App> {
             route.handler.route_layer(keys).route_layer(guard),
         )
     })
-}
-
-type Path = &'static str;
-type Text = &'static str;
-
-fn get<T: 'static>(
-    path: Path,
-    access: Access,
-    summary: Text,
-    handler: impl Handler<T, App>,
-) -> Route {
-    Route::new("GET", path, access, summary, axum::routing::get(handler))
-}
-
-fn post<T: 'static>(
-    path: Path,
-    access: Access,
-    summary: Text,
-    handler: impl Handler<T, App>,
-) -> Route {
-    Route::new("POST", path, access, summary, axum::routing::post(handler))
-}
-
-fn patch<T: 'static>(
-    path: Path,
-    access: Access,
-    summary: Text,
-    handler: impl Handler<T, App>,
-) -> Route {
-    Route::new(
-        "PATCH",
-        path,
-        access,
-        summary,
-        axum::routing::patch(handler),
-    )
-}
-
-fn delete<T: 'static>(
-    path: Path,
-    access: Access,
-    summary: Text,
-    handler: impl Handler<T, App>,
-) -> Route {
-    Route::new(
-        "DELETE",
-        path,
-        access,
-        summary,
-        axum::routing::delete(handler),
-    )
-    .nothing()
-}
-
-impl Route {
-    fn new(
-        method: &'static str,
-        path: Path,
-        access: Access,
-        summary: Text,
-        handler: MethodRouter<App>,
-    ) -> Self {
-        let success = StatusCode::OK;
-        Self {
-            method,
-            path,
-            access,
-            summary,
-            body: None,
-            success,
-            answer: None,
-            list: None,
-            handler,
-        }
-    }
-
-    fn takes<T: utoipa::ToSchema>(self) -> Self {
-        Self {
-            body: Some(Shape::of::<T>()),
-            ..self
-        }
-    }
-
-    fn one<T: utoipa::ToSchema>(self) -> Self {
-        Self {
-            answer: Some(Shape::of::<T>()),
-            ..self
-        }
-    }
-
-    fn creates<T: utoipa::ToSchema>(self) -> Self {
-        Self {
-            success: StatusCode::CREATED,
-            ..self.one::<T>()
-        }
-    }
-
-    fn page<T: utoipa::ToSchema>(self, list: &'static ListTable) -> Self {
-        Self {
-            list: Some(list),
-            ..self.one::<T>()
-        }
-    }
-
-    fn nothing(self) -> Self {
-        Self {
-            success: StatusCode::NO_CONTENT,
-            answer: None,
-            ..self
-        }
-    }
 }

@@ -124,23 +124,15 @@ fn refusal(path: &str, error: &serde_json::Error) -> Failure {
         return Failure::invalid(path, code, message);
     }
     let quoted = message.split('`').nth(1).unwrap_or_default();
-    let within = |name: &str| {
-        let known = path.is_empty() || path == name || path.ends_with(&format!(".{name}"));
-        if known && path.is_empty() {
-            name.to_owned()
-        } else {
-            child(path, name)
-        }
-    };
     if message.starts_with("unknown field") {
         return Failure::invalid(
-            within(quoted),
+            child(path, quoted),
             FieldCode::UnknownField,
             "there is no such field",
         );
     }
     if message.starts_with("missing field") {
-        return Failure::invalid(within(quoted), FieldCode::Required, "is required");
+        return Failure::invalid(child(path, quoted), FieldCode::Required, "is required");
     }
     let code = if message.starts_with("unknown variant") {
         FieldCode::Enum
@@ -152,7 +144,9 @@ fn refusal(path: &str, error: &serde_json::Error) -> Failure {
 
 /// `lines[0]` and `qty` make `lines[0].qty`; a path that ends in the name already stays.
 fn child(path: &str, name: &str) -> String {
-    if path == name || path.ends_with(&format!(".{name}")) {
+    if path.is_empty() || path == name {
+        name.to_owned()
+    } else if path.ends_with(&format!(".{name}")) {
         path.to_owned()
     } else {
         format!("{path}.{name}")

@@ -1,10 +1,11 @@
 //! Which port for what: the usual one, else the one of last time, else any that is free. All
 //! on the loopback interface.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result};
 use rand::Rng;
@@ -12,6 +13,10 @@ use rand::Rng;
 /// Below the range that the kernel takes outgoing ports from (32768 and up on Linux), so that a
 /// port stays free while the process that had it restarts.
 const RANGE: std::ops::Range<u16> = 20_000..32_000;
+
+/// Ports drawn by this process. One that was drawn is free until its owner listens: without this, two
+/// stacks that start together could draw the same.
+static DRAWN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
 
 /// Ports by what they are for, kept in a file.
 #[derive(Debug)]
@@ -48,7 +53,7 @@ impl Ports {
         let port = wishes
             .into_iter()
             .flatten()
-            .chain((0..500).map(|_| rand::rng().random_range(RANGE)))
+            .chain((0..500).filter_map(|_| draw()))
             .find(|port| !self.given.values().any(|given| given == port) && is_free(*port))
             .context("no free port found")?;
         self.given.insert(purpose.to_owned(), port);
@@ -65,6 +70,13 @@ impl Ports {
         fs::write(file, serde_json::to_string_pretty(&all)?)
             .with_context(|| format!("{} can't be written", file.display()))
     }
+}
+
+/// A port that this process never drew before.
+fn draw() -> Option<u16> {
+    let port = rand::rng().random_range(RANGE);
+    let mut drawn = DRAWN.lock().unwrap_or_else(PoisonError::into_inner);
+    drawn.insert(port).then_some(port)
 }
 
 /// Nobody listens there.
@@ -153,5 +165,17 @@ mod tests {
             holder.ends_with(&format!("(pid {})", std::process::id())),
             "{holder}"
         );
+    }
+
+    #[test]
+    fn stacks_that_start_together_never_share_a_port() {
+        let draw_many = || {
+            let mut ports = Ports::passing();
+            let give = |number: u32| ports.give(&number.to_string(), None).unwrap();
+            (0..150).map(give).collect::<Vec<_>>()
+        };
+        let stacks: Vec<_> = (0..4).map(|_| std::thread::spawn(draw_many)).collect();
+        let ports = stacks.into_iter().flat_map(|stack| stack.join().unwrap());
+        assert_eq!(ports.collect::<BTreeSet<u16>>().len(), 600);
     }
 }

@@ -11,7 +11,8 @@ const REFERENCE_LENGTH: usize = 12;
 impl Book {
     /// Decides a command: its effects are in the book afterwards, or it is refused and the book is
     /// as before. Answers the transactions it made or changed, or those that an earlier command of
-    /// the same operation or transaction id made.
+    /// the same operation or transaction id made; a reward answers itself, without the debts that it
+    /// settled.
     pub fn decide(&mut self, command: &Command) -> Result<Vec<Transaction>, Refusal> {
         if let Some(done) = self.done_before(command) {
             return Ok(done);
@@ -24,8 +25,11 @@ impl Book {
             Command::Bonus(change) => draft.adjust_bonus(change)?,
             Command::Reward(reward) => draft.reward(reward)?,
         }
-        let effects = draft.finish();
-        Ok(effects.enter_into(self))
+        let mut answer = draft.finish().enter_into(self);
+        if let Command::Reward(reward) = command {
+            answer.retain(|tx| tx.id == reward.id);
+        }
+        Ok(answer)
     }
 
     fn done_before(&self, command: &Command) -> Option<Vec<Transaction>> {

@@ -296,6 +296,37 @@ proptest! {
     }
 
     #[test]
+    fn a_reward_that_settles_a_debt_answers_as_its_repeat(owed in 1..500_i64, reward in 1..500_i64) {
+        let bonus = |granted, revoked| Command::Bonus(BonusChange {
+            order: id(20_000),
+            wallet: wallet(0),
+            asset: usd(),
+            granted,
+            revoked,
+        });
+        let reward = Command::Reward(Reward {
+            id: id(30_000),
+            wallet: wallet(0),
+            asset: usd(),
+            amount: cents(reward),
+            metadata: Metadata::default(),
+        });
+        let spend = create(1, 1, 0, 1, owed, 2);
+        let ids = Ids::seeded(4);
+        let mut store = Store::default();
+        let grant = bonus(Some(cents(owed)), None);
+        let revoke = bonus(None, Some(cents(owed)));
+        for answer in store.post(&ids, &[grant, spend, revoke]) {
+            prop_assert!(answer.is_ok());
+        }
+        let first = store.post(&ids, std::slice::from_ref(&reward)).remove(0);
+        prop_assert!(store.bonuses[&id(20_000)].owed < cents(owed));
+        prop_assert_eq!(first.as_ref().map(Vec::len), Ok(1));
+        prop_assert_eq!(store.post(&ids, &[reward]).remove(0), first);
+        store.check();
+    }
+
+    #[test]
     fn the_order_of_grant_and_revocation_does_not_matter(
         granted in 1..500_i64,
         revoked in 1..500_i64,

@@ -2,6 +2,9 @@
 
 use super::{Class, Field, Include, ListTable, asc};
 
+const TRANSACTION_TYPES: &[&str] = &["deposit", "exchange", "transfer", "withdrawal"];
+const TRANSACTION_STATUSES: &[&str] = &["confirmed", "failed", "pending", "processing", "rejected"];
+
 /// `GET /assets`.
 pub const ASSETS: ListTable = ListTable::new(
     "assets",
@@ -32,7 +35,7 @@ pub const MOVEMENTS: ListTable = ListTable::new(
 )
 .including(&[Include::new("transaction")]);
 
-/// `GET /transactions`, `GET /wallets/:id/transactions` and activity.
+/// `GET /transactions` and `GET /wallets/:id/transactions`.
 pub const TRANSACTIONS: ListTable = ListTable::new(
     "transactions",
     &[
@@ -47,16 +50,65 @@ pub const TRANSACTIONS: ListTable = ListTable::new(
         Field::new("id", Class::Id),
         Field::new("originWalletId", Class::Id).nullable(),
         Field::new("reference", Class::Code),
-        Field::new(
-            "status",
-            Class::Enum(&["confirmed", "failed", "pending", "processing", "rejected"]),
-        ),
-        Field::new("type", Class::Enum(&["deposit", "transfer", "withdrawal"])),
+        Field::new("status", Class::Enum(TRANSACTION_STATUSES)),
+        Field::new("type", Class::Enum(TRANSACTION_TYPES)),
         Field::new("updatedAt", Class::Time),
         // Origin or destination.
         Field::new("walletId", Class::Id),
     ],
 );
+
+/// `GET /wallets/activity` and `GET /wallets/:id/activity`.
+pub const ACTIVITY: ListTable = ListTable::new(
+    "activity",
+    &[
+        Field::new("amount", Class::Money).sort_only(),
+        Field::new("assetCode", Class::CaselessCode),
+        Field::new("code", Class::Code),
+        Field::new("createdAt", Class::Time).sortable(),
+        Field::new("status", Class::Enum(TRANSACTION_STATUSES)),
+        Field::new("type", Class::Enum(TRANSACTION_TYPES)),
+        Field::new("updatedAt", Class::Time),
+    ],
+)
+.including(&[Include::new("users"), Include::new("wallets")]);
+
+/// `GET /rates`.
+pub const RATES: ListTable = ListTable::new(
+    "rates",
+    &[
+        Field::new("baseAssetCode", Class::CaselessCode),
+        Field::new("createdAt", Class::Time).sortable(),
+        Field::new("quoteAssetCode", Class::CaselessCode),
+        Field::new("rate", Class::Money).sortable(),
+        Field::new("updatedAt", Class::Time).sortable(),
+    ],
+)
+.sorted_by(&[asc("baseAssetCode"), asc("quoteAssetCode")]);
+
+/// `GET /addresses`.
+pub const ADDRESSES: ListTable = ListTable::new(
+    "addresses",
+    &[
+        Field::new("address", Class::Like),
+        Field::new("assetCode", Class::CaselessCode).nullable(),
+        Field::new("createdAt", Class::Time).sortable(),
+        Field::new("updatedAt", Class::Time),
+        Field::new("walletId", Class::Id).nullable(),
+    ],
+);
+
+/// `GET /payment-methods`, answered whole from the configuration.
+pub const PAYMENT_METHODS: ListTable = ListTable::new(
+    "payment-methods",
+    &[
+        Field::new("createdAt", Class::Time).sortable(),
+        Field::new("enabled", Class::Bool),
+        Field::new("slug", Class::Code),
+    ],
+)
+.sorted_by(&[asc("slug")])
+.whole();
 
 /// `GET /wallets`.
 pub const WALLETS: ListTable = ListTable::new(

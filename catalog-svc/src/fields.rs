@@ -2,6 +2,7 @@
 
 use platform::{
     error::{Failure, FieldCode, InvalidValue, Violations},
+    ids::Id,
     patch::Patch,
 };
 
@@ -107,6 +108,12 @@ impl<'m> Fields<'m> {
         }
         self.violations.finish()
     }
+}
+
+/// Reads what an item goes right before.
+pub fn subsequent<T>(written: Option<String>) -> Result<Option<Id<T>>, Failure> {
+    let next = written.map(|id| Id::parse(&id)).transpose();
+    next.map_err(|invalid| invalid.at("subsequentId"))
 }
 
 /// `tax_rate_id` is `taxRateId` in the public contract, and a product's `type` its `typeCode`.

@@ -8,8 +8,8 @@ use crate::{
     access::{self, Access},
     idempotency,
     resources::{
-        assets, categories, movements, order_lines, orders, products, tasks, tax_rates,
-        transactions, users, wallets,
+        assets, categories, dto::Reorder, movements, order_lines, orders, products, tasks,
+        tax_rates, transactions, users, wallets,
     },
 };
 
@@ -41,6 +41,14 @@ fn catalogue() -> Vec<Route> {
             .takes::<p::ProductPatch>()
             .one::<p::Product>(),
         delete("/products/{id}", Admin, "Delete a product", p::delete),
+        post(
+            "/products/{id}/reorder",
+            Admin,
+            "Put a product right before another, or last",
+            p::reorder,
+        )
+        .takes::<Reorder>()
+        .nothing(),
         get("/categories", User, "List categories", c::list)
             .page::<c::Category>(&catalog::CATEGORIES),
         get("/categories/{id}", User, "Read a category", c::get).one::<c::Category>(),
@@ -51,6 +59,14 @@ fn catalogue() -> Vec<Route> {
             .takes::<c::CategoryPatch>()
             .one::<c::Category>(),
         delete("/categories/{id}", Admin, "Delete a category", c::delete),
+        post(
+            "/categories/{id}/reorder",
+            Admin,
+            "Put a category right before another, or last",
+            c::reorder,
+        )
+        .takes::<Reorder>()
+        .nothing(),
         get("/tax-rates", Admin, "List tax rates", t::list).page::<t::TaxRate>(&catalog::TAX_RATES),
         get("/tax-rates/{id}", Admin, "Read a tax rate", t::get).one::<t::TaxRate>(),
         post("/tax-rates", Admin, "Create a tax rate", t::create)

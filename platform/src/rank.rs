@@ -2,6 +2,9 @@
 //!
 //! Public form: `^[0-9]{1,20}(\.[0-9]{1,40})?$`, so that no key passes 64 characters.
 
+mod list;
+mod place;
+
 use std::{fmt, str::FromStr};
 
 use ethnum::U256;
@@ -13,6 +16,9 @@ use sqlx::{
 };
 
 use crate::error::{FieldCode, InvalidValue};
+
+pub use list::{Ranked, RankedList};
+pub use place::{Placement, Side, place};
 
 const INTEGER_DIGITS: usize = 20;
 const DECIMALS: usize = 40;

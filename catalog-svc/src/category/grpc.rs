@@ -1,11 +1,11 @@
 //! `CategoryService`: everybody reads, admins write.
 
-use platform::{auth::Caller, error::Failure, idempotency::Key, ids::Id};
+use platform::{auth::Caller, error::Failure, idempotency::Key, ids::Id, pg};
 use proto::catalog::v1 as wire;
 use tonic::{Request, Response, Status};
 
 use super::{Categories, Category, convert};
-use crate::{error::Error, media::Media};
+use crate::{error::Error, fields, media::Media};
 
 /// Serves the categories.
 #[derive(Debug, Clone)]
@@ -80,6 +80,20 @@ impl wire::category_service_server::CategoryService for Grpc {
         Caller::of(&request)?.require_admin()?;
         self.categories.delete(id(&request.get_ref().id)?).await?;
         Ok(Response::new(wire::DeleteCategoryResponse {}))
+    }
+
+    async fn reorder_category(
+        &self,
+        request: Request<wire::ReorderCategoryRequest>,
+    ) -> Result<Response<wire::ReorderCategoryResponse>, Status> {
+        Caller::of(&request)?.require_admin()?;
+        let key = Key::from_request(&request)?;
+        let request = request.into_inner();
+        let (id, next) = (id(&request.id)?, fields::subsequent(request.subsequent_id)?);
+        let answer = wire::ReorderCategoryResponse {};
+        let moved =
+            pg::retry_serialization(|| self.categories.reorder(key.as_ref(), id, next, answer));
+        Ok(moved.await?.into_response())
     }
 }
 

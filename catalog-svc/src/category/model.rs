@@ -1,7 +1,11 @@
 //! A category and how it changes.
 
 use chrono::{DateTime, Utc};
-use platform::{ids::Id, patch::Patch, rank::Rank};
+use platform::{
+    ids::Id,
+    patch::Patch,
+    rank::{Rank, Ranked},
+};
 
 /// A group of products.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,6 +98,19 @@ impl Category {
         if let Some(custom_data) = patch.custom_data {
             self.custom_data = custom_data;
         }
+        self.version += 1;
+        self.updated_at = now;
+    }
+
+    /// Its place.
+    pub fn ranked(&self) -> Ranked {
+        let (id, rank) = (self.id.uuid(), self.rank);
+        Ranked { id, rank }
+    }
+
+    /// Gives it another place.
+    pub fn place(&mut self, rank: Rank, now: DateTime<Utc>) {
+        self.rank = rank;
         self.version += 1;
         self.updated_at = now;
     }

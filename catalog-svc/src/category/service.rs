@@ -8,15 +8,28 @@ use platform::{
     list::Page,
     messaging::outbox,
     pg,
-    rank::Rank,
+    rank::{Rank, RankedList},
 };
 use proto::common::v1::ListRequest;
 use sqlx::PgConnection;
+use uuid::Uuid;
 
 use super::{Category, CategoryPatch, NewCategory, events, repo};
 use crate::{
     context::{Context, SCHEMA},
     error::Error,
+};
+
+/// The order of the categories.
+const RANKED: RankedList = RankedList {
+    table: "catalog.categories",
+    id: "id",
+    only: "deleted_at is null",
+};
+
+const NO_SUBSEQUENT: Error = Error::UnknownReference {
+    field: "subsequentId",
+    what: "category",
 };
 
 /// The categories.
@@ -86,6 +99,9 @@ impl Categories {
             return self.get(id).await;
         }
         let mut tx = pg::tx(&self.context.pool).await?;
+        if patch.rank.is_some() {
+            RANKED.lock_in_tx(&mut tx, Uuid::nil()).await?;
+        }
         let mut category = locked_in_tx(&mut tx, id).await?;
         category.update(patch, self.context.clock.now());
         repo::update_in_tx(&mut tx, &category).await?;
@@ -93,6 +109,45 @@ impl Categories {
         outbox::append_in_tx(&mut tx, SCHEMA, &[event]).await?;
         tx.commit().await?;
         Ok(category)
+    }
+
+    /// Puts a category right before another, or last, once per key.
+    pub async fn reorder<R: prost::Message + Default>(
+        &self,
+        key: Option<&idempotency::Key>,
+        id: Id<Category>,
+        next: Option<Id<Category>>,
+        answer: R,
+    ) -> Result<Answer<R>, Error> {
+        let mut work = match idempotency::start(&self.context.pool, SCHEMA, key).await? {
+            Started::Replay(answer) => return Ok(answer),
+            Started::Fresh(work) => work,
+        };
+        self.reorder_in_tx(&mut work, id, next).await?;
+        Ok(work.commit(answer).await?)
+    }
+
+    async fn reorder_in_tx(
+        &self,
+        conn: &mut PgConnection,
+        id: Id<Category>,
+        next: Option<Id<Category>>,
+    ) -> Result<(), Error> {
+        RANKED.lock_in_tx(conn, Uuid::nil()).await?;
+        let mut category = locked_in_tx(conn, id).await?;
+        let next = match next {
+            Some(next) => Some(repo::find(conn, next).await?.ok_or(NO_SUBSEQUENT)?),
+            None => None,
+        };
+        let (item, next) = (category.ranked(), next.as_ref().map(Category::ranked));
+        let room = RANKED.make_room_in_tx(conn, Uuid::nil(), item, next);
+        let Some(rank) = room.await? else {
+            return Ok(());
+        };
+        category.place(rank, self.context.clock.now());
+        repo::update_in_tx(conn, &category).await?;
+        let event = events::changed(&self.context.ids, &category);
+        Ok(outbox::append_in_tx(conn, SCHEMA, &[event]).await?)
     }
 
     /// Deletes a category that no product names.

@@ -1,6 +1,6 @@
 //! `ProductService`: users read what is visible, admins write.
 
-use platform::{auth::Caller, error::Failure, idempotency::Key, ids::Id};
+use platform::{auth::Caller, error::Failure, idempotency::Key, ids::Id, pg};
 use proto::catalog::v1 as wire;
 use tonic::{Request, Response, Status};
 
@@ -8,7 +8,7 @@ use super::{
     Product, Products, View, convert,
     related::{Embedded, Include},
 };
-use crate::{error::Error, media::Media};
+use crate::{error::Error, fields, media::Media};
 
 /// Serves the products.
 #[derive(Debug, Clone)]
@@ -91,6 +91,20 @@ impl wire::product_service_server::ProductService for Grpc {
         Caller::of(&request)?.require_admin()?;
         self.products.delete(id(&request.get_ref().id)?).await?;
         Ok(Response::new(wire::DeleteProductResponse {}))
+    }
+
+    async fn reorder_product(
+        &self,
+        request: Request<wire::ReorderProductRequest>,
+    ) -> Result<Response<wire::ReorderProductResponse>, Status> {
+        Caller::of(&request)?.require_admin()?;
+        let key = Key::from_request(&request)?;
+        let request = request.into_inner();
+        let (id, next) = (id(&request.id)?, fields::subsequent(request.subsequent_id)?);
+        let answer = wire::ReorderProductResponse {};
+        let moved =
+            pg::retry_serialization(|| self.products.reorder(key.as_ref(), id, next, answer));
+        Ok(moved.await?.into_response())
     }
 }
 

@@ -6,6 +6,7 @@ pub mod grpc;
 mod model;
 pub mod pricing;
 pub mod related;
+mod reorder;
 pub mod repo;
 mod row;
 mod service;

@@ -5,7 +5,7 @@ use platform::{
     ids::Id,
     money::{Amount, Percent},
     patch::Patch,
-    rank::Rank,
+    rank::{Rank, Ranked},
 };
 
 use super::pricing::{Pricing, PricingAsset};
@@ -227,6 +227,19 @@ impl Product {
         self.version += 1;
         self.updated_at = now;
         Ok(())
+    }
+
+    /// Its place.
+    pub fn ranked(&self) -> Ranked {
+        let (id, rank) = (self.id.uuid(), self.rank);
+        Ranked { id, rank }
+    }
+
+    /// Gives it another place.
+    pub fn place(&mut self, rank: Rank, now: DateTime<Utc>) {
+        self.rank = rank;
+        self.version += 1;
+        self.updated_at = now;
     }
 
     /// Ends it.

@@ -20,7 +20,7 @@ use super::{
     Named, NewProduct, Product, ProductPatch, events,
     pricing::PricingAsset,
     related::{self, Embedded, Include},
-    repo,
+    reorder, repo,
 };
 use crate::{
     category::{self, Category},
@@ -57,7 +57,7 @@ impl View {
 /// The products.
 #[derive(Debug, Clone)]
 pub struct Products {
-    context: Context,
+    pub(super) context: Context,
     wallet: Wallet,
 }
 
@@ -149,6 +149,9 @@ impl Products {
         }
         let asset = self.asset_for(id, &patch).await?;
         let mut tx = pg::tx(&self.context.pool).await?;
+        if patch.rank.is_some() {
+            reorder::lock_in_tx(&mut tx).await?;
+        }
         let mut product = locked_in_tx(&mut tx, id).await?;
         let named = named_in_tx(&mut tx, &product, &patch, asset).await?;
         product.update(patch, named, self.context.clock.now())?;
@@ -215,7 +218,10 @@ impl Products {
     }
 }
 
-async fn locked_in_tx(conn: &mut PgConnection, id: Id<Product>) -> Result<Product, Error> {
+pub(super) async fn locked_in_tx(
+    conn: &mut PgConnection,
+    id: Id<Product>,
+) -> Result<Product, Error> {
     if !repo::lock_in_tx(conn, id).await? {
         return Err(Error::ProductNotFound);
     }

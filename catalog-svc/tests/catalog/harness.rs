@@ -10,6 +10,7 @@ use platform::{
     clock::Clock,
     error::{Code, Failure},
     grpc::client::{self, Client},
+    idempotency,
     ids::Ids,
     service::{Application as _, Runtime},
 };
@@ -138,6 +139,19 @@ pub fn new_product(category: &wire::Category) -> wire::CreateProductRequest {
 /// A request of an admin's API key.
 pub fn admin<T>(message: T) -> Request<T> {
     request_of(Kind::Key, &[Role::Admin], message)
+}
+
+/// An admin's request with an idempotency key.
+pub fn keyed<T>(message: T, path: &str, hash: &str) -> Request<T> {
+    let mut request = admin(message);
+    for (name, value) in [
+        (idempotency::KEY, "k"),
+        (idempotency::PATH, path),
+        (idempotency::HASH, hash),
+    ] {
+        request.metadata_mut().insert(name, value.parse().unwrap());
+    }
+    request
 }
 
 /// A request of an end user.

@@ -3,21 +3,8 @@
 use platform::{error::Code, idempotency};
 use proto::catalog::v1 as wire;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use tonic::Request;
 
-use crate::harness::{Catalog, admin, new_product, refusal};
-
-fn keyed<T>(message: T, path: &str, hash: &str) -> Request<T> {
-    let mut request = admin(message);
-    for (name, value) in [
-        (idempotency::KEY, "k"),
-        (idempotency::PATH, path),
-        (idempotency::HASH, hash),
-    ] {
-        request.metadata_mut().insert(name, value.parse().unwrap());
-    }
-    request
-}
+use crate::harness::{Catalog, admin, keyed, new_product, refusal};
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
 async fn a_key_has_one_effect(pool: PgPoolOptions, server: PgConnectOptions) {

@@ -14,4 +14,5 @@ mod lists;
 mod product_patch;
 mod products;
 mod quotes;
+mod reorder;
 mod tax_rates;

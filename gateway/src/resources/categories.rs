@@ -6,15 +6,15 @@ use platform::{
 };
 use proto::catalog::v1::{
     self as wire, CreateCategoryRequest, DeleteCategoryRequest, GetCategoryRequest,
-    ListCategoriesRequest, UpdateCategoryRequest,
+    ListCategoriesRequest, ReorderCategoryRequest, UpdateCategoryRequest,
 };
 use serde::{Deserialize, Serialize};
 
 use super::{
-    dto::{Mask, Raw, Time},
+    dto::{Mask, Raw, Reorder, Time},
     reply::{self, Located, Many, Nothing, One},
 };
-use crate::extract::{Call, CustomData, Json, ListParams, PathParams};
+use crate::extract::{Action, Call, CustomData, Json, ListParams, PathParams};
 
 /// A group of products.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
@@ -115,6 +115,15 @@ pub async fn delete(call: Call, path: PathParams) -> Nothing {
     let id = path.id("id", Code::CategoryNotFound)?;
     let request = call.request(DeleteCategoryRequest { id });
     reply::nothing(call.app.clients.categories().delete_category(request)).await
+}
+
+/// POST /categories/:id/reorder
+pub async fn reorder(call: Call, path: PathParams, Action(body): Action<Reorder>) -> Nothing {
+    let request = call.request(ReorderCategoryRequest {
+        id: path.id("id", Code::CategoryNotFound)?,
+        subsequent_id: body.subsequent_id,
+    });
+    reply::nothing(call.app.clients.categories().reorder_category(request)).await
 }
 
 impl Located for Category {

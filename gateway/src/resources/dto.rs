@@ -51,6 +51,14 @@ pub fn text(value: &str, prefix: &str) -> String {
         .to_ascii_lowercase()
 }
 
+/// Where an item goes in the order of its list.
+#[derive(Debug, serde::Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Reorder {
+    /// What it goes right before; without one it goes last.
+    pub subsequent_id: Option<String>,
+}
+
 /// Collects the field mask of an update, refusing `null` where the field must keep a value.
 #[derive(Debug, Default)]
 pub struct Mask {

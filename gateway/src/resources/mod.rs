@@ -1,6 +1,6 @@
 //! One file a resource: its DTOs and handlers.
 
-mod dto;
+pub mod dto;
 mod reply;
 
 pub mod assets;

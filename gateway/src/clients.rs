@@ -20,6 +20,7 @@ use proto::{
     },
     wallet::v1::{
         asset_service_client::AssetServiceClient, movement_service_client::MovementServiceClient,
+        rate_service_client::RateServiceClient,
         transaction_service_client::TransactionServiceClient,
         wallet_service_client::WalletServiceClient,
     },
@@ -67,6 +68,8 @@ clients! {
     fulfilment: OrderLineFulfilmentServiceClient on orders;
     /// Assets.
     assets: AssetServiceClient on wallet;
+    /// Rates between assets.
+    rates: RateServiceClient on wallet;
     /// Wallets.
     wallets: WalletServiceClient on wallet;
     /// Transactions.

@@ -8,7 +8,7 @@ use crate::{
     access::{self, Access},
     idempotency,
     resources::{
-        assets, categories, dto::Reorder, movements, order_lines, orders, products, tasks,
+        assets, categories, dto::Reorder, movements, order_lines, orders, products, rates, tasks,
         tax_rates, transactions, users, wallets,
     },
 };
@@ -206,17 +206,55 @@ fn purchases() -> Vec<Route> {
 
 fn money() -> Vec<Route> {
     let mut routes = ledger();
+    routes.extend(assets_and_rates());
     routes.extend(wallet_routes());
     routes
 }
 
+fn assets_and_rates() -> Vec<Route> {
+    use {assets as a, rates as r};
+    vec![
+        get("/rates", User, "List rates", r::list).page::<r::Rate>(&wallet::RATES),
+        get(
+            "/rates/{baseAssetCode}/{quoteAssetCode}",
+            User,
+            "Read a rate",
+            r::get,
+        )
+        .one::<r::Rate>(),
+        post("/rates", Admin, "Create a rate", r::create)
+            .takes::<r::NewRate>()
+            .creates::<r::Rate>(),
+        patch(
+            "/rates/{baseAssetCode}/{quoteAssetCode}",
+            Admin,
+            "Change a rate",
+            r::update,
+        )
+        .takes::<r::RatePatch>()
+        .one::<r::Rate>(),
+        delete(
+            "/rates/{baseAssetCode}/{quoteAssetCode}",
+            Admin,
+            "Delete a rate",
+            r::delete,
+        ),
+        get("/assets", User, "List assets", a::list).page::<a::Asset>(&wallet::ASSETS),
+        get("/assets/{code}", User, "Read an asset", a::get).one::<a::Asset>(),
+        patch("/assets/{code}", Admin, "Change an asset", a::update)
+            .takes::<a::AssetPatch>()
+            .one::<a::Asset>(),
+        post("/assets", Admin, "Create an asset", a::create)
+            .takes::<a::NewAsset>()
+            .creates::<a::Asset>(),
+    ]
+}
+
 fn ledger() -> Vec<Route> {
-    use {assets as a, movements as m, transactions as t};
+    use {movements as m, transactions as t};
     vec![
         get("/movements", User, "List movements", m::list).page::<m::Movement>(&wallet::MOVEMENTS),
         get("/movements/{id}", User, "Read a movement", m::get).one::<m::Movement>(),
-        get("/assets", User, "List assets", a::list).page::<a::Asset>(&wallet::ASSETS),
-        get("/assets/{code}", User, "Read an asset", a::get).one::<a::Asset>(),
         get("/transactions", User, "List transactions", t::list)
             .page::<t::Transaction>(&wallet::TRANSACTIONS),
         get("/transactions/{id}", User, "Read a transaction", t::get).one::<t::Transaction>(),

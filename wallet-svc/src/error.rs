@@ -19,6 +19,24 @@ pub enum Error {
     /// There is no such asset.
     #[error("there is no such asset")]
     AssetNotFound,
+    /// Another asset has this code, in whatever case.
+    #[error("an asset has this code already")]
+    CodeTaken,
+    /// The patch reaches for what is Guerdon's own.
+    #[error("a system asset changes only in enabled, customData and logo")]
+    AssetReadOnly,
+    /// Amounts exist that need not fit fewer decimals.
+    #[error("the asset has been used, so its decimal places are never lowered")]
+    DecimalPlacesInUse,
+    /// The pair has no rate of its own.
+    #[error("there is no rate for this pair of assets")]
+    RateNotFound,
+    /// The pair has a rate already.
+    #[error("this pair of assets has a rate already")]
+    RateExists,
+    /// Neither the pair nor its inverse has a rate.
+    #[error("no rate leads from one asset to the other")]
+    NoRate,
     /// There is no such transaction, or the caller may not know of it.
     #[error("there is no such transaction")]
     TransactionNotFound,
@@ -47,6 +65,15 @@ impl From<Error> for Failure {
         let code = match error {
             Error::WalletNotFound => Code::WalletNotFound,
             Error::AssetNotFound => Code::AssetNotFound,
+            Error::CodeTaken => return of_field(Code::CodeTaken, "code", error.to_string()),
+            Error::AssetReadOnly => Code::AssetReadOnly,
+            Error::DecimalPlacesInUse => {
+                let text = error.to_string();
+                return of_field(Code::DecimalPlacesInUse, "decimalPlaces", text);
+            }
+            Error::RateNotFound => Code::RateNotFound,
+            Error::RateExists => Code::RateExists,
+            Error::NoRate => Code::NoRate,
             Error::TransactionNotFound | Error::OperationNotFound => Code::TransactionNotFound,
             Error::MovementNotFound => Code::MovementNotFound,
             Error::Rejected(rejection) => return rejection.into(),

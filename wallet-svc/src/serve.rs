@@ -16,7 +16,8 @@ use platform::{
 };
 use proto::wallet::v1::{
     asset_service_server::AssetServiceServer, ledger_service_server::LedgerServiceServer,
-    movement_service_server::MovementServiceServer, settings_service_server::SettingsServiceServer,
+    movement_service_server::MovementServiceServer, rate_service_server::RateServiceServer,
+    settings_service_server::SettingsServiceServer,
     transaction_service_server::TransactionServiceServer,
     wallet_service_server::WalletServiceServer,
 };
@@ -26,7 +27,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     MIGRATOR, SCHEMA,
-    asset::{directory::AssetDirectory, grpc::AssetApi},
+    asset::{directory::AssetDirectory, grpc::AssetApi, service::Assets},
     clients::identity::Users,
     config::Config,
     consumers::{
@@ -36,6 +37,7 @@ use crate::{
     movement::grpc::MovementApi,
     operation::{grpc::LedgerApi, service::Operations},
     posting::Poster,
+    rate::{grpc::RateApi, service::Rates},
     settings::{Settings, first_start::first_start, grpc::SettingsApi},
     transaction::{grpc::TransactionApi, service::Transactions},
     verify,
@@ -83,15 +85,22 @@ impl Application for WalletService {
             &config.default_asset_code,
             config.bonus_asset_code.as_deref(),
         );
-        let settings = first_start(&pool, &clock, &wallets, default, bonus).await?;
+        let assets = Assets::new(pool.clone(), clock.clone(), ids.clone());
+        let settings = first_start(&pool, &clock, &wallets, &assets, default, bonus).await?;
         let (postings, poster) = Poster::new(Poster::connect(url)?, ids.clone());
-        let assets = AssetDirectory::new(pool.clone());
+        let directory = AssetDirectory::new(pool.clone());
         require_postgres(&runtime.readiness, &pool);
         let server = Server::bind(config.listen, auth.verifier, runtime.readiness).await?;
-        let consumers = consumers::Poster { postings, assets };
+        let rates = Rates::new(pool.clone(), directory.clone(), clock, ids.clone());
+        let consumers = consumers::Poster {
+            postings,
+            assets: directory,
+        };
         let apis = Apis {
             pool: pool.clone(),
             wallets,
+            assets,
+            rates,
             settings: Arc::new(settings),
             ids,
         };
@@ -142,6 +151,8 @@ fn require_postgres(readiness: &Readiness, pool: &PgPool) {
 struct Apis {
     pool: PgPool,
     wallets: Wallets,
+    assets: Assets,
+    rates: Rates,
     settings: Arc<Settings>,
     ids: Ids,
 }
@@ -172,7 +183,8 @@ impl Apis {
         let ledger = LedgerServiceServer::new(LedgerApi(operations));
         server
             .add_service(WalletServiceServer::new(WalletApi(self.wallets)))
-            .add_service(AssetServiceServer::new(AssetApi::new(self.pool)))
+            .add_service(AssetServiceServer::new(AssetApi(self.assets)))
+            .add_service(RateServiceServer::new(RateApi(self.rates)))
             .add_service(TransactionServiceServer::new(transactions))
             .add_service(MovementServiceServer::new(movements))
             .add_service(ledger.max_decoding_message_size(MAX_MESSAGE))

@@ -96,6 +96,20 @@ impl AssetService for Answers {
     ) -> Result<Response<wire::ListAssetsResponse>, Status> {
         Err(Status::unimplemented("not needed here"))
     }
+
+    async fn create_asset(
+        &self,
+        _: Request<wire::CreateAssetRequest>,
+    ) -> Result<Response<wire::CreateAssetResponse>, Status> {
+        Err(Status::unimplemented("not needed here"))
+    }
+
+    async fn update_asset(
+        &self,
+        _: Request<wire::UpdateAssetRequest>,
+    ) -> Result<Response<wire::UpdateAssetResponse>, Status> {
+        Err(Status::unimplemented("not needed here"))
+    }
 }
 
 #[tonic::async_trait]

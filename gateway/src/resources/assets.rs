@@ -1,18 +1,22 @@
 //! `/assets`
 
-use proto::wallet::v1::{self as wire, GetAssetRequest, ListAssetsRequest};
-use serde::Serialize;
+use platform::{error::Failure, patch::Patch};
+use proto::wallet::v1::{
+    self as wire, CreateAssetRequest, GetAssetRequest, ListAssetsRequest, UpdateAssetRequest,
+};
+use serde::{Deserialize, Serialize};
 
 use super::{
-    dto::{self, Raw, Time},
-    reply::{self, Many, One},
+    dto::{self, Mask, Raw, Time},
+    reply::{self, Located, Many, One},
 };
-use crate::extract::{Call, ListParams, PathParams};
+use crate::extract::{Call, CustomData, Json, ListParams, PathParams};
 
 /// A currency, token or kind of points.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Asset {
+    /// Unique and found without regard to case.
     code: String,
     name: String,
     symbol: Option<String>,
@@ -20,7 +24,9 @@ pub struct Asset {
     r#type: String,
     /// Decimals that amounts of the asset may have, 0 to 8.
     decimal_places: u32,
+    /// A disabled asset accepts no new transaction; what is under way can be settled.
     enabled: bool,
+    /// Made by Guerdon; changes only in `enabled`, `customData` and `logo`.
     system: bool,
     logo: Option<String>,
     contract: Raw,
@@ -28,6 +34,80 @@ pub struct Asset {
     metadata: Raw,
     created_at: Option<Time>,
     updated_at: Option<Time>,
+}
+
+/// What sort of thing an asset is.
+#[derive(Debug, Clone, Copy, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AssetType {
+    Crypto,
+    Custom,
+    Fiat,
+}
+
+/// An asset to make.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NewAsset {
+    /// 1 to 16 letters and digits; kept as written, unique without regard to case.
+    code: String,
+    /// 1 to 255 characters.
+    name: String,
+    /// At most 16 characters.
+    symbol: Option<String>,
+    /// Default `custom`.
+    r#type: Option<AssetType>,
+    /// 0 to 8, default 8.
+    decimal_places: Option<u32>,
+    /// Default `true`.
+    enabled: Option<bool>,
+    /// At most 2048 characters.
+    logo: Option<String>,
+    /// At most 16 KiB.
+    #[schema(value_type = Option<Object>)]
+    contract: Option<CustomData>,
+    #[schema(value_type = Option<Object>)]
+    custom_data: Option<CustomData>,
+}
+
+/// What to change of an asset; what is left out stays. A system asset changes only in `enabled`,
+/// `customData` and `logo`.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct AssetPatch {
+    #[serde(default)]
+    #[schema(value_type = Option<String>)]
+    name: Patch<String>,
+    /// `null` clears it.
+    #[serde(default)]
+    #[schema(value_type = Option<String>)]
+    symbol: Patch<String>,
+    #[serde(default)]
+    #[schema(value_type = Option<AssetType>)]
+    r#type: Patch<AssetType>,
+    /// Never lowered once there was a transaction in the asset.
+    #[serde(default)]
+    #[schema(value_type = Option<u32>)]
+    decimal_places: Patch<u32>,
+    #[serde(default)]
+    #[schema(value_type = Option<bool>)]
+    enabled: Patch<bool>,
+    /// `null` clears it.
+    #[serde(default)]
+    #[schema(value_type = Option<String>)]
+    logo: Patch<String>,
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
+    contract: Patch<CustomData>,
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
+    custom_data: Patch<CustomData>,
+}
+
+/// POST /assets
+pub async fn create(call: Call, Json(body): Json<NewAsset>) -> One<Asset> {
+    let request = call.request(body.into());
+    reply::created(call.app.clients.assets().create_asset(request), |a| a.asset).await
 }
 
 /// GET /assets
@@ -43,6 +123,18 @@ pub async fn get(call: Call, path: PathParams) -> One<Asset> {
         code: path.text("code").to_owned(),
     });
     reply::one(call.app.clients.assets().get_asset(request), |a| a.asset).await
+}
+
+/// PATCH /assets/:code
+pub async fn update(call: Call, path: PathParams, Json(body): Json<AssetPatch>) -> One<Asset> {
+    let request = call.request(body.into_request(path.text("code").to_owned())?);
+    reply::one(call.app.clients.assets().update_asset(request), |a| a.asset).await
+}
+
+impl Located for Asset {
+    fn location(&self) -> String {
+        format!("/assets/{}", self.code)
+    }
 }
 
 impl From<wire::Asset> for Asset {
@@ -62,5 +154,57 @@ impl From<wire::Asset> for Asset {
             created_at: Time::of(asset.created_at),
             updated_at: Time::of(asset.updated_at),
         }
+    }
+}
+
+impl From<AssetType> for wire::AssetType {
+    fn from(kind: AssetType) -> Self {
+        match kind {
+            AssetType::Crypto => Self::Crypto,
+            AssetType::Custom => Self::Custom,
+            AssetType::Fiat => Self::Fiat,
+        }
+    }
+}
+
+impl From<NewAsset> for CreateAssetRequest {
+    fn from(body: NewAsset) -> Self {
+        let kind = body.r#type.map_or(wire::AssetType::Unspecified, Into::into);
+        Self {
+            code: body.code,
+            name: body.name,
+            symbol: body.symbol,
+            r#type: kind.into(),
+            decimal_places: body.decimal_places,
+            enabled: body.enabled,
+            logo: body.logo,
+            contract: body.contract.map(|contract| contract.0),
+            custom_data: body.custom_data.map(|data| data.0),
+        }
+    }
+}
+
+impl AssetPatch {
+    fn into_request(self, code: String) -> Result<UpdateAssetRequest, Failure> {
+        let mut mask = Mask::default();
+        let places = self.decimal_places;
+        Ok(UpdateAssetRequest {
+            code,
+            name: mask.required("name", "name", self.name),
+            symbol: mask.nullable("symbol", self.symbol),
+            r#type: mask
+                .required("type", "type", self.r#type)
+                .map(|kind| wire::AssetType::from(kind).into()),
+            decimal_places: mask.required("decimal_places", "decimalPlaces", places),
+            enabled: mask.required("enabled", "enabled", self.enabled),
+            logo: mask.nullable("logo", self.logo),
+            contract: mask
+                .required("contract", "contract", self.contract)
+                .map(|contract| contract.0),
+            custom_data: mask
+                .required("custom_data", "customData", self.custom_data)
+                .map(|data| data.0),
+            update_mask: mask.finish()?,
+        })
     }
 }

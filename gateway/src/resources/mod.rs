@@ -9,6 +9,7 @@ pub mod movements;
 pub mod order_lines;
 pub mod orders;
 pub mod products;
+pub mod rates;
 pub mod tasks;
 pub mod tax_rates;
 pub mod transactions;

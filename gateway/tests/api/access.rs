@@ -28,6 +28,11 @@ async fn admin_routes_refuse_users_before_reading_the_body() {
         ("POST", &format!("/tasks/{ID}/complete")),
         ("PATCH", &format!("/wallets/{ID}")),
         ("DELETE", &format!("/categories/{ID}")),
+        ("POST", "/assets"),
+        ("PATCH", "/assets/gold"),
+        ("POST", "/rates"),
+        ("PATCH", "/rates/points/usd"),
+        ("DELETE", "/rates/points/usd"),
     ] {
         let request = gateway
             .user(method, path)

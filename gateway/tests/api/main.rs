@@ -1,6 +1,7 @@
 //! The gateway over HTTP, with keys of its own and no service behind it.
 
 mod access;
+mod assets;
 mod edge;
 mod openapi;
 mod support;

@@ -8,11 +8,12 @@ use std::{
 
 use platform::error::{Code, Failure};
 use proto::wallet::v1::{
-    Asset, CreateWalletRequest, CreateWalletResponse, GetAssetRequest, GetAssetResponse,
-    GetSettingsRequest, GetSettingsResponse, GetTotalBalanceRequest, GetTotalBalanceResponse,
-    GetWalletBalanceRequest, GetWalletBalanceResponse, GetWalletRequest, GetWalletResponse,
-    ListAssetsRequest, ListAssetsResponse, ListWalletsRequest, ListWalletsResponse, Settings,
-    UpdateWalletRequest, UpdateWalletResponse, Wallet,
+    Asset, CreateAssetRequest, CreateAssetResponse, CreateWalletRequest, CreateWalletResponse,
+    GetAssetRequest, GetAssetResponse, GetSettingsRequest, GetSettingsResponse,
+    GetTotalBalanceRequest, GetTotalBalanceResponse, GetWalletBalanceRequest,
+    GetWalletBalanceResponse, GetWalletRequest, GetWalletResponse, ListAssetsRequest,
+    ListAssetsResponse, ListWalletsRequest, ListWalletsResponse, Settings, UpdateAssetRequest,
+    UpdateAssetResponse, UpdateWalletRequest, UpdateWalletResponse, Wallet,
     asset_service_server::{AssetService, AssetServiceServer},
     settings_service_server::{SettingsService, SettingsServiceServer},
     wallet_service_server::{WalletService, WalletServiceServer},
@@ -209,6 +210,20 @@ impl AssetService for FakeWallet {
         &self,
         _request: Request<ListAssetsRequest>,
     ) -> Result<Response<ListAssetsResponse>, Status> {
+        Err(Status::unimplemented("not played"))
+    }
+
+    async fn create_asset(
+        &self,
+        _request: Request<CreateAssetRequest>,
+    ) -> Result<Response<CreateAssetResponse>, Status> {
+        Err(Status::unimplemented("not played"))
+    }
+
+    async fn update_asset(
+        &self,
+        _request: Request<UpdateAssetRequest>,
+    ) -> Result<Response<UpdateAssetResponse>, Status> {
         Err(Status::unimplemented("not played"))
     }
 }

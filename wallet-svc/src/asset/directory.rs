@@ -1,5 +1,6 @@
-//! Finds the asset that a request means by a code in any case. What never changes of an asset is
-//! remembered; whether it is enabled is read under its lock by the poster.
+//! Finds the asset that a request means by a code in any case. Only what never changes of an asset is
+//! remembered, so that every replica is right without hearing of changes: whether it is enabled and
+//! how fine it is are read under its lock by the poster, its type by [`AssetDirectory::read`].
 
 use moka::future::Cache;
 use sqlx::PgPool;
@@ -16,16 +17,16 @@ const REMEMBERED: u64 = 10_000;
 #[derive(Debug, Clone)]
 pub struct AssetDirectory {
     pool: PgPool,
-    known: Cache<String, KnownAsset>,
+    known: Cache<String, AssetCode>,
 }
 
-/// What never changes of an asset.
+/// What is known of an asset before it is locked.
 #[derive(Debug, Clone)]
 pub struct KnownAsset {
     /// As it was written when it was made.
     pub code: AssetCode,
-    /// What sort of thing it is.
-    pub kind: AssetType,
+    /// What sort of thing it is, if it was read rather than remembered.
+    pub kind: Option<AssetType>,
 }
 
 impl AssetDirectory {
@@ -37,18 +38,23 @@ impl AssetDirectory {
 
     /// The asset with this code.
     pub async fn find(&self, code: &str) -> Result<Option<KnownAsset>, sqlx::Error> {
-        let key = code.to_ascii_lowercase();
-        if let Some(known) = self.known.get(&key).await {
-            return Ok(Some(known));
+        let remembered = self.known.get(&code.to_ascii_lowercase()).await;
+        match remembered {
+            Some(code) => Ok(Some(KnownAsset { code, kind: None })),
+            None => self.read(code).await,
         }
+    }
+
+    /// The asset with this code, and its type as it is now.
+    pub async fn read(&self, code: &str) -> Result<Option<KnownAsset>, sqlx::Error> {
         let Some(asset) = repo::find_asset(&self.pool, code).await? else {
             return Ok(None);
         };
-        let known = KnownAsset {
+        let key = asset.code.as_str().to_ascii_lowercase();
+        self.known.insert(key, asset.code.clone()).await;
+        Ok(Some(KnownAsset {
             code: asset.code,
-            kind: asset.kind,
-        };
-        self.known.insert(key, known.clone()).await;
-        Ok(Some(known))
+            kind: Some(asset.kind),
+        }))
     }
 }

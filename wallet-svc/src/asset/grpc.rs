@@ -1,36 +1,39 @@
-//! `AssetService`.
+//! `AssetService`: everybody reads, admins write.
 
+use platform::{auth::Caller, idempotency::Key};
 use proto::wallet::v1::{
-    GetAssetRequest, GetAssetResponse, ListAssetsRequest, ListAssetsResponse,
+    CreateAssetRequest, CreateAssetResponse, GetAssetRequest, GetAssetResponse, ListAssetsRequest,
+    ListAssetsResponse, UpdateAssetRequest, UpdateAssetResponse,
     asset_service_server::AssetService,
 };
-use sqlx::PgPool;
 use tonic::{Request, Response, Status};
 
-use super::{convert, repo};
-use crate::error::Error;
+use super::{convert, service::Assets};
 
-/// Answers about assets; everybody may ask.
+/// Adapts [`Assets`] to gRPC.
 #[derive(Debug, Clone)]
-pub struct AssetApi {
-    pool: PgPool,
-}
-
-impl AssetApi {
-    /// Reads from this pool.
-    pub const fn new(pool: PgPool) -> Self {
-        Self { pool }
-    }
-}
+pub struct AssetApi(
+    /// The use cases.
+    pub Assets,
+);
 
 #[tonic::async_trait]
 impl AssetService for AssetApi {
+    async fn create_asset(
+        &self,
+        request: Request<CreateAssetRequest>,
+    ) -> Result<Response<CreateAssetResponse>, Status> {
+        Caller::of(&request)?.require_admin()?;
+        let key = Key::from_request(&request)?;
+        let new = convert::new_asset(request.into_inner())?;
+        Ok(self.0.create(new, key.as_ref()).await?.into_response())
+    }
+
     async fn get_asset(
         &self,
         request: Request<GetAssetRequest>,
     ) -> Result<Response<GetAssetResponse>, Status> {
-        let found = repo::find_asset(&self.pool, &request.get_ref().code).await;
-        let asset = found.map_err(Error::from)?.ok_or(Error::AssetNotFound)?;
+        let asset = self.0.get(&request.get_ref().code).await?;
         let asset = Some(convert::asset(&asset));
         Ok(Response::new(GetAssetResponse { asset }))
     }
@@ -40,11 +43,23 @@ impl AssetService for AssetApi {
         request: Request<ListAssetsRequest>,
     ) -> Result<Response<ListAssetsResponse>, Status> {
         let list = request.into_inner().list.unwrap_or_default();
-        let mut conn = self.pool.acquire().await.map_err(Error::from)?;
-        let page = repo::list_assets(&mut conn, &list).await?;
+        let page = self.0.list(&list).await?;
         Ok(Response::new(ListAssetsResponse {
             page: Some(page.info()),
             assets: page.rows.iter().map(convert::asset).collect(),
         }))
+    }
+
+    async fn update_asset(
+        &self,
+        request: Request<UpdateAssetRequest>,
+    ) -> Result<Response<UpdateAssetResponse>, Status> {
+        Caller::of(&request)?.require_admin()?;
+        let request = request.into_inner();
+        let code = request.code.clone();
+        let patch = convert::asset_patch(request)?;
+        let asset = self.0.update(&code, patch).await?;
+        let asset = Some(convert::asset(&asset));
+        Ok(Response::new(UpdateAssetResponse { asset }))
     }
 }

@@ -3,17 +3,20 @@
 use chrono::{DateTime, Utc};
 use platform::{
     error::Failure,
+    ids::Ids,
     list::{Key, List, Page},
     money::DecimalPlaces,
+    pg::ensure_affected,
 };
 use proto::{common::v1::ListRequest, lists::wallet::ASSETS};
 use sqlx::{Executor, FromRow, PgConnection, Postgres, postgres::PgRow};
 
-use super::model::{Asset, AssetCode, AssetType, FIRST_ASSETS};
+use super::model::{Asset, AssetCode, AssetId, AssetType, FIRST_ASSETS};
 
 /// A row of `wallet.assets`.
 #[derive(Debug, sqlx::FromRow)]
 struct AssetRow {
+    id: AssetId,
     code: String,
     name: String,
     symbol: Option<String>,
@@ -25,6 +28,7 @@ struct AssetRow {
     contract: String,
     custom_data: String,
     metadata: String,
+    version: i64,
     created_at: DateTime<Utc>,
     updated_at: DateTime<Utc>,
 }
@@ -32,6 +36,7 @@ struct AssetRow {
 impl From<AssetRow> for Asset {
     fn from(row: AssetRow) -> Self {
         Self {
+            id: row.id,
             code: AssetCode::stored(&row.code),
             name: row.name,
             symbol: row.symbol,
@@ -44,6 +49,7 @@ impl From<AssetRow> for Asset {
             contract: row.contract,
             custom_data: row.custom_data,
             metadata: row.metadata,
+            version: row.version,
             created_at: row.created_at,
             updated_at: row.updated_at,
         }
@@ -56,17 +62,39 @@ impl FromRow<'_, PgRow> for Asset {
     }
 }
 
-/// The asset with this code, in any case.
+/// The asset with this code, in any case. What can be no code is nobody's, and may hold what Postgres
+/// does not take.
 pub async fn find_asset<'c>(
     conn: impl Executor<'c, Database = Postgres>,
     code: &str,
 ) -> Result<Option<Asset>, sqlx::Error> {
+    let Ok(code) = AssetCode::parse(code) else {
+        return Ok(None);
+    };
     let row = sqlx::query_as!(
         AssetRow,
-        "select code, name, symbol, type, decimal_places, enabled, system, logo, contract,
-             custom_data, metadata, created_at, updated_at
+        "select id, code, name, symbol, type, decimal_places, enabled, system, logo, contract,
+             custom_data, metadata, version, created_at, updated_at
          from wallet.assets where lower(code) = lower($1)",
-        code,
+        code.as_str(),
+    );
+    Ok(row.fetch_optional(conn).await?.map(Asset::from))
+}
+
+/// The asset with this code, in any case, locked: postings in it wait.
+pub async fn lock_asset_in_tx(
+    conn: &mut PgConnection,
+    code: &str,
+) -> Result<Option<Asset>, sqlx::Error> {
+    let Ok(code) = AssetCode::parse(code) else {
+        return Ok(None);
+    };
+    let row = sqlx::query_as!(
+        AssetRow,
+        "select id, code, name, symbol, type, decimal_places, enabled, system, logo, contract,
+             custom_data, metadata, version, created_at, updated_at
+         from wallet.assets where lower(code) = lower($1) for update",
+        code.as_str(),
     );
     Ok(row.fetch_optional(conn).await?.map(Asset::from))
 }
@@ -82,17 +110,81 @@ pub async fn list_assets(
         .await
 }
 
-/// Makes the first assets unless they exist.
+/// Keeps a new asset.
+pub async fn insert_asset_in_tx(conn: &mut PgConnection, asset: &Asset) -> Result<(), sqlx::Error> {
+    let written = sqlx::query!(
+        "insert into wallet.assets
+             (id, code, name, symbol, type, decimal_places, enabled, system, logo, contract,
+              custom_data, metadata, version, created_at, updated_at)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
+        asset.id as _,
+        asset.code.as_str(),
+        asset.name,
+        asset.symbol,
+        asset.kind.as_str(),
+        asset.decimal_places as _,
+        asset.enabled,
+        asset.system,
+        asset.logo,
+        asset.contract,
+        asset.custom_data,
+        asset.metadata,
+        asset.version,
+        asset.created_at,
+        asset.updated_at,
+    );
+    ensure_affected(written.execute(conn).await?, 1)
+}
+
+/// Keeps what a patch can change.
+pub async fn update_asset_in_tx(conn: &mut PgConnection, asset: &Asset) -> Result<(), sqlx::Error> {
+    let written = sqlx::query!(
+        "update wallet.assets
+         set name = $2, symbol = $3, type = $4, decimal_places = $5, enabled = $6, logo = $7,
+             contract = $8, custom_data = $9, version = $10, updated_at = $11
+         where id = $1 and version + 1 = $10",
+        asset.id as _,
+        asset.name,
+        asset.symbol,
+        asset.kind.as_str(),
+        asset.decimal_places as _,
+        asset.enabled,
+        asset.logo,
+        asset.contract,
+        asset.custom_data,
+        asset.version,
+        asset.updated_at,
+    );
+    ensure_affected(written.execute(conn).await?, 1)
+}
+
+/// Whether a transaction was ever accepted in it: each touches a balance, an open one by what it
+/// holds or lets expect. A balance row that was made for a refused one does not count.
+pub async fn is_used(conn: &mut PgConnection, code: &AssetCode) -> Result<bool, sqlx::Error> {
+    sqlx::query_scalar!(
+        r#"select exists (
+               select from wallet.balances where asset_code = $1 and used
+           ) as "used!""#,
+        code.as_str(),
+    )
+    .fetch_one(conn)
+    .await
+}
+
+/// Makes the first assets unless they exist; nobody is told yet.
 pub async fn insert_first_assets_in_tx(
     conn: &mut PgConnection,
+    ids: &Ids,
     now: DateTime<Utc>,
 ) -> Result<(), sqlx::Error> {
     for (code, name, symbol, kind, decimal_places) in FIRST_ASSETS {
         sqlx::query!(
             "insert into wallet.assets
-                 (code, name, symbol, type, decimal_places, system, created_at, updated_at)
-             values ($1, $2, $3, $4, $5, true, $6, $6)
+                 (id, code, name, symbol, type, decimal_places, system, version, created_at,
+                  updated_at)
+             values ($1, $2, $3, $4, $5, $6, true, 0, $7, $7)
              on conflict do nothing",
+            ids.next::<Asset>() as _,
             code,
             name,
             symbol,
@@ -104,4 +196,16 @@ pub async fn insert_first_assets_in_tx(
         .await?;
     }
     Ok(())
+}
+
+/// The assets that nobody was told of yet, which must be told of in this transaction.
+pub async fn take_untold_in_tx(conn: &mut PgConnection) -> Result<Vec<Asset>, sqlx::Error> {
+    let rows = sqlx::query_as!(
+        AssetRow,
+        "update wallet.assets set version = 1 where version = 0
+         returning id, code, name, symbol, type, decimal_places, enabled, system, logo, contract,
+             custom_data, metadata, version, created_at, updated_at",
+    );
+    let rows = rows.fetch_all(conn).await?;
+    Ok(rows.into_iter().map(Asset::from).collect())
 }

@@ -7,7 +7,7 @@ use sqlx::{PgConnection, PgPool};
 
 use super::Settings;
 use crate::{
-    asset::{model::AssetCode, repo as assets},
+    asset::{model::AssetCode, repo, service::Assets},
     wallet::{
         model::{NewWallet, WalletId},
         repo as wallets,
@@ -23,11 +23,12 @@ pub async fn first_start(
     pool: &PgPool,
     clock: &Clock,
     maker: &Wallets,
+    assets: &Assets,
     default_asset: &str,
     bonus_asset: Option<&str>,
 ) -> anyhow::Result<Settings> {
     let mut tx = pg::tx(pool).await?;
-    assets::insert_first_assets_in_tx(&mut tx, clock.now()).await?;
+    assets.make_first_in_tx(&mut tx).await?;
     wallets::insert_system_wallets_in_tx(&mut tx, clock.now()).await?;
     let default_wallet = default_wallet_in_tx(&mut tx, maker).await?;
     tx.commit().await?;
@@ -65,7 +66,7 @@ async fn default_wallet_in_tx(
 }
 
 async fn asset(pool: &PgPool, code: &str, setting: &str) -> anyhow::Result<AssetCode> {
-    let found = assets::find_asset(pool, code).await?;
+    let found = repo::find_asset(pool, code).await?;
     let asset = found.with_context(|| format!("{setting}: there is no asset {code}"))?;
     Ok(asset.code)
 }

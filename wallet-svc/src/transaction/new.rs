@@ -62,7 +62,7 @@ impl NewTransaction {
             FieldCode::UnknownReference,
             "there is no such asset",
         );
-        let asset_type = asset.as_ref().map(|asset| asset.kind);
+        let asset_type = asset.as_ref().and_then(|asset| asset.kind);
         violations.value("code", check_code(self.kind, &self.code, asset_type));
         let commits =
             !self.commit || self.kind == TransactionType::Transfer || allows_commit(&self.code);

@@ -60,7 +60,12 @@ impl Transactions {
         if owner.is_some() && (new.origin.is_none() || new.commit) {
             caller.require_admin()?;
         }
-        let asset = self.assets.find(&new.asset_code).await?;
+        // Which assets a crypto code is for depends on their type, which may change at any time.
+        let asset = if new.code.starts_with("crypto:") {
+            self.assets.read(&new.asset_code).await?
+        } else {
+            self.assets.find(&new.asset_code).await?
+        };
         let create = new.check(self.ids.next(), asset, owner)?;
         self.post(caller, key, Command::Create(create)).await
     }

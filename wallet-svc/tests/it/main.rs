@@ -2,12 +2,14 @@
 //! has a database of its own, and ends with the verifier. NATS is away, which must not matter.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
+mod assets;
 mod bed;
 mod bonuses;
 mod idempotency;
 mod lists;
 mod operations;
 mod races;
+mod rates;
 mod refusals;
 mod states;
 mod wallets;

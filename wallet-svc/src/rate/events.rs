@@ -1,0 +1,36 @@
+//! A rate's changes as events.
+
+use platform::{
+    ids::Ids,
+    messaging::outbox::{Aggregate, Message},
+};
+use proto::events::v1::RateChanged;
+
+use super::model::ExchangeRate;
+use crate::SCHEMA;
+
+/// It was made or changed.
+pub fn changed(rate: &ExchangeRate, ids: &Ids) -> Message {
+    message(rate, false, ids)
+}
+
+/// It was deleted; the version is that of its end.
+pub fn deleted(rate: &ExchangeRate, ids: &Ids) -> Message {
+    message(rate, true, ids)
+}
+
+fn message(rate: &ExchangeRate, deleted: bool, ids: &Ids) -> Message {
+    let aggregate = Aggregate {
+        kind: "rate",
+        id: rate.id.uuid(),
+        version: rate.version,
+    };
+    let body = RateChanged {
+        base_asset_code: rate.pair.base.to_string(),
+        quote_asset_code: rate.pair.quote.to_string(),
+        version: rate.version,
+        rate: rate.rate.to_string(),
+        deleted,
+    };
+    Message::new(SCHEMA, ids.uuid(), "RateChanged", aggregate, &body)
+}

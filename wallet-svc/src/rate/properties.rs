@@ -1,0 +1,110 @@
+//! Conversions against rational numbers of any size, computed independently of them.
+
+use num_bigint::BigInt;
+use num_rational::BigRational;
+use platform::money::{Amount, DecimalPlaces, Rate};
+use proptest::prelude::*;
+
+use super::model::Conversion;
+
+/// Units of an amount of 1.
+const ONE: i128 = 100_000_000;
+
+fn rational(units: i128) -> BigRational {
+    BigRational::new(BigInt::from(units), BigInt::from(ONE))
+}
+
+/// The factor from the first asset to the second.
+fn factor(conversion: Conversion) -> BigRational {
+    let rate = rational(units(&conversion.rate.to_string()));
+    if conversion.inverse {
+        rate.recip()
+    } else {
+        rate
+    }
+}
+
+fn units(text: &str) -> i128 {
+    text.parse::<Amount>().unwrap().units()
+}
+
+/// The amount of this value, rounded to whole steps of these decimals; none past 20 digits.
+fn rounded(
+    value: &BigRational,
+    places: DecimalPlaces,
+    round: fn(&BigRational) -> BigRational,
+) -> Option<Amount> {
+    let step = 10_i128.pow(8 - u32::from(places.get()));
+    let steps = round(&(value * rational(ONE * ONE) / rational(step * ONE)));
+    let units = steps.to_integer() * BigInt::from(step);
+    Amount::from_units(i128::try_from(units).ok()?).ok()
+}
+
+fn amounts() -> impl Strategy<Value = Amount> {
+    let units = prop_oneof![
+        0_i128..10_000,
+        0_i128..10_i128.pow(12),
+        0_i128..10_i128.pow(18),
+        0_i128..10_i128.pow(27)
+    ];
+    units.prop_map(|units| Amount::from_units(units).unwrap())
+}
+
+fn conversions() -> impl Strategy<Value = Conversion> {
+    let units = prop_oneof![
+        Just(1_i128),
+        Just(ONE),
+        1_i128..1_000_000,
+        1_i128..10_i128.pow(11),
+        1_i128..10_i128.pow(27)
+    ];
+    (units, any::<bool>()).prop_map(|(units, inverse)| {
+        let text = Amount::from_units(units).unwrap().to_string();
+        let rate = Rate::parse(&text).unwrap();
+        Conversion { rate, inverse }
+    })
+}
+
+fn places() -> impl Strategy<Value = DecimalPlaces> {
+    (0_i64..=8).prop_map(|places| DecimalPlaces::new(places).unwrap())
+}
+
+/// The amount as its asset can have it.
+fn fitted(amount: Amount, places: DecimalPlaces) -> Amount {
+    let step = 10_i128.pow(8 - u32::from(places.get()));
+    Amount::from_units(amount.units() / step * step).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(10_000))]
+
+    #[test]
+    fn are_exact_and_rounded_once(
+        conversion in conversions(), amount in amounts(), places in places(),
+    ) {
+        let value = rational(amount.units());
+        let credited = rounded(&(&value * factor(conversion)), places, BigRational::floor);
+        prop_assert_eq!(conversion.credited(amount, places).ok(), credited);
+        let debited = rounded(&(&value / factor(conversion)), places, BigRational::ceil);
+        prop_assert_eq!(conversion.debited(amount, places).ok(), debited);
+    }
+
+    #[test]
+    fn there_and_back_creates_nothing(
+        conversion in conversions(), amount in amounts(), from in places(), to in places(),
+    ) {
+        let amount = fitted(amount, from);
+        let back = Conversion { inverse: !conversion.inverse, ..conversion };
+        if let Ok(bought) = conversion.credited(amount, to) {
+            prop_assert!(back.credited(bought, from).unwrap() <= amount);
+            prop_assert!(conversion.debited(bought, from).unwrap() <= amount);
+        }
+        // Who pays what something costs gets at least that.
+        let wanted = fitted(amount, to);
+        if let Ok(paid) = conversion.debited(wanted, from)
+            && let Ok(bought) = conversion.credited(paid, to)
+        {
+            prop_assert!(bought >= wanted);
+        }
+    }
+}

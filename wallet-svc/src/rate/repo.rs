@@ -1,0 +1,163 @@
+//! Rates in the database.
+
+use chrono::{DateTime, Utc};
+use platform::{
+    error::Failure,
+    list::{Key, List, Page},
+    money::Rate,
+    pg::ensure_affected,
+};
+use proto::{common::v1::ListRequest, lists::wallet::RATES};
+use sqlx::{FromRow, PgConnection, postgres::PgRow};
+
+use super::model::{Conversion, ExchangeRate, Pair, RateId};
+use crate::asset::model::AssetCode;
+
+/// A row of `wallet.rates`.
+#[derive(FromRow)]
+struct RateRow {
+    id: RateId,
+    base_asset_code: String,
+    quote_asset_code: String,
+    rate: Rate,
+    custom_data: String,
+    metadata: String,
+    version: i64,
+    created_at: DateTime<Utc>,
+    updated_at: DateTime<Utc>,
+}
+
+impl From<RateRow> for ExchangeRate {
+    fn from(row: RateRow) -> Self {
+        Self {
+            id: row.id,
+            pair: Pair {
+                base: AssetCode::stored(&row.base_asset_code),
+                quote: AssetCode::stored(&row.quote_asset_code),
+            },
+            rate: row.rate,
+            custom_data: row.custom_data,
+            metadata: row.metadata,
+            version: row.version,
+            created_at: row.created_at,
+            updated_at: row.updated_at,
+        }
+    }
+}
+
+impl FromRow<'_, PgRow> for ExchangeRate {
+    fn from_row(row: &PgRow) -> Result<Self, sqlx::Error> {
+        RateRow::from_row(row).map(Self::from)
+    }
+}
+
+/// How to turn `base` into `quote`: by the pair's own rate, else by that of its inverse; codes as
+/// stored. One statement, so that it sees one moment also outside a transaction.
+pub async fn find_conversion_in_tx(
+    conn: &mut PgConnection,
+    base: &AssetCode,
+    quote: &AssetCode,
+) -> Result<Option<Conversion>, sqlx::Error> {
+    sqlx::query_as!(
+        Conversion,
+        r#"select rate, base_asset_code <> $1 as "inverse!"
+           from wallet.rates
+           where (base_asset_code = $1 and quote_asset_code = $2)
+               or (base_asset_code = $2 and quote_asset_code = $1)
+           order by "inverse!"
+           limit 1"#,
+        base.as_str(),
+        quote.as_str(),
+    )
+    .fetch_optional(conn)
+    .await
+}
+
+/// The rate of this pair itself.
+pub async fn find_rate(
+    conn: &mut PgConnection,
+    pair: &Pair,
+) -> Result<Option<ExchangeRate>, sqlx::Error> {
+    let row = sqlx::query_as!(
+        RateRow,
+        "select id, base_asset_code, quote_asset_code, rate, custom_data, metadata, version,
+             created_at, updated_at
+         from wallet.rates where base_asset_code = $1 and quote_asset_code = $2",
+        pair.base.as_str(),
+        pair.quote.as_str(),
+    );
+    Ok(row.fetch_optional(conn).await?.map(ExchangeRate::from))
+}
+
+/// The rate of this pair itself, locked against every other change.
+pub async fn lock_rate_in_tx(
+    conn: &mut PgConnection,
+    pair: &Pair,
+) -> Result<Option<ExchangeRate>, sqlx::Error> {
+    let row = sqlx::query_as!(
+        RateRow,
+        "select id, base_asset_code, quote_asset_code, rate, custom_data, metadata, version,
+             created_at, updated_at
+         from wallet.rates where base_asset_code = $1 and quote_asset_code = $2 for update",
+        pair.base.as_str(),
+        pair.quote.as_str(),
+    );
+    Ok(row.fetch_optional(conn).await?.map(ExchangeRate::from))
+}
+
+/// Rates as the request wants them.
+pub async fn list_rates(
+    conn: &mut PgConnection,
+    request: &ListRequest,
+) -> Result<Page<ExchangeRate>, Failure> {
+    List::new(&RATES, "wallet.rates r", Key::Id("r.id"))
+        .select("r.*")
+        .fetch(conn, request)
+        .await
+}
+
+/// Keeps a new rate.
+pub async fn insert_rate_in_tx(
+    conn: &mut PgConnection,
+    rate: &ExchangeRate,
+) -> Result<(), sqlx::Error> {
+    let written = sqlx::query!(
+        "insert into wallet.rates
+             (id, base_asset_code, quote_asset_code, rate, custom_data, metadata, version,
+              created_at, updated_at)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+        rate.id as _,
+        rate.pair.base.as_str(),
+        rate.pair.quote.as_str(),
+        rate.rate as _,
+        rate.custom_data,
+        rate.metadata,
+        rate.version,
+        rate.created_at,
+        rate.updated_at,
+    );
+    ensure_affected(written.execute(conn).await?, 1)
+}
+
+/// Keeps what a patch can change.
+pub async fn update_rate_in_tx(
+    conn: &mut PgConnection,
+    rate: &ExchangeRate,
+) -> Result<(), sqlx::Error> {
+    let written = sqlx::query!(
+        "update wallet.rates set rate = $2, custom_data = $3, version = $4, updated_at = $5
+         where id = $1 and version + 1 = $4",
+        rate.id as _,
+        rate.rate as _,
+        rate.custom_data,
+        rate.version,
+        rate.updated_at,
+    );
+    ensure_affected(written.execute(conn).await?, 1)
+}
+
+/// Deletes a rate.
+pub async fn delete_rate_in_tx(conn: &mut PgConnection, id: RateId) -> Result<(), sqlx::Error> {
+    let deleted = sqlx::query!("delete from wallet.rates where id = $1", id as _);
+    ensure_affected(deleted.execute(conn).await?, 1)
+}

@@ -66,7 +66,7 @@ pub enum Error {
     #[error("payments go to this wallet")]
     PaysItself,
     /// No rate leads from the bonus to the order's asset.
-    #[error("the bonus balance is in another asset than the order")]
+    #[error("no rate leads from the bonus balance to the asset of the order")]
     NoRate,
     /// The payer holds less than is needed.
     #[error("the wallet holds {available} available, {needed} needed")]

@@ -4,6 +4,7 @@
 
 mod catalog;
 mod identity;
+mod rates;
 mod wallet;
 
 use platform::{
@@ -18,6 +19,7 @@ use tonic::Status;
 
 pub use catalog::Catalog;
 pub use identity::Identity;
+pub use rates::Rates;
 pub use wallet::{PostError, Settings, Wallet, Wallets};
 
 use crate::error::Error;
@@ -29,6 +31,8 @@ pub struct Clients {
     pub catalog: Catalog,
     /// Moves money.
     pub wallets: Wallets,
+    /// Knows what bonuses are worth.
+    pub rates: Rates,
     /// Knows the buyers.
     pub identity: Identity,
 }
@@ -38,9 +42,11 @@ impl Clients {
     pub fn connect(peers: &Peers, token: &ServiceToken) -> anyhow::Result<Self> {
         let client =
             |name, url: &str| -> anyhow::Result<Client> { connect(name, url, Some(token.clone())) };
+        let wallet = client("wallet", &peers.wallet_grpc_url)?;
         Ok(Self {
             catalog: Catalog::new(client("catalog", &peers.catalog_grpc_url)?),
-            wallets: Wallets::new(client("wallet", &peers.wallet_grpc_url)?),
+            wallets: Wallets::new(wallet.clone()),
+            rates: Rates::new(wallet),
             identity: Identity::new(client("identity", &peers.identity_grpc_url)?),
         })
     }

@@ -8,9 +8,12 @@ use platform::{
 };
 use sqlx::types::Json;
 
-use super::model::{
-    DeliveryMethod, Line, LineStatus, Order, OrderId, OrderStatus, OrderWithLines, PaymentStatus,
-    Product, ProductId, UserId, WalletId,
+use super::{
+    bonus::BonusAsset,
+    model::{
+        DeliveryMethod, Line, LineStatus, Order, OrderId, OrderStatus, OrderWithLines,
+        PaymentStatus, Product, ProductId, UserId, WalletId,
+    },
 };
 use crate::{
     config::ShippingAmounts,
@@ -96,8 +99,8 @@ pub struct Cart<'a> {
     pub quotes: Vec<Option<Quote>>,
     /// Who buys.
     pub buyer: &'a Buyer,
-    /// The setting for bonuses, if there is one.
-    pub bonus_asset_code: Option<&'a str>,
+    /// What bonuses are paid in, where that is not the asset of the cart.
+    pub bonus: Option<&'a BonusAsset>,
     /// What shipping costs.
     pub shipping: &'a ShippingAmounts,
 }
@@ -112,7 +115,7 @@ impl Cart<'_> {
             .first()
             .ok_or_else(|| Error::fault("a cart is never empty"))?;
         let id = ids.next();
-        let lines = self.lines(&quotes, id, ids, now);
+        let lines = self.lines(&quotes, id, ids, now)?;
         let order = self.head(first, &lines, id, ids.code(8), now)?;
         Ok(OrderWithLines { order, lines })
     }
@@ -169,11 +172,24 @@ impl Cart<'_> {
         Ok(())
     }
 
-    /// What the bonus is paid in, and whether that differs from the order's asset: no rates are
-    /// known here, so that such a bonus is left out.
-    fn bonus_asset<'a>(&'a self, quote: &'a Quote) -> (&'a str, bool) {
-        let code = self.bonus_asset_code.unwrap_or(&quote.asset_code);
-        (code, code != quote.asset_code)
+    /// What the bonus is paid in.
+    fn bonus_asset_code(&self, quote: &Quote) -> String {
+        let code = self.bonus.map_or(&quote.asset_code, |bonus| &bonus.code);
+        code.clone()
+    }
+
+    fn unit_bonus(&self, quote: &Quote) -> Result<Amount, OutOfRange> {
+        let promised = quote.unit_bonus;
+        self.bonus
+            .map_or(Ok(promised), |bonus| bonus.unit(promised))
+    }
+
+    /// Why a promised bonus is left out.
+    fn bonus_skipped(&self) -> Option<String> {
+        let quotes = || self.quotes.iter().flatten();
+        let promised = quotes().any(|quote| quote.unit_bonus.is_positive());
+        let converts = self.bonus.is_none_or(|bonus| bonus.earned_at.is_some());
+        (promised && !converts).then(|| "rate_not_found".to_owned())
     }
 
     fn lines(
@@ -182,10 +198,9 @@ impl Cart<'_> {
         order_id: OrderId,
         ids: &Ids,
         now: DateTime<Utc>,
-    ) -> Vec<Line> {
+    ) -> Result<Vec<Line>, OutOfRange> {
         let line = |(position, (line, quote)): (i32, (&NewLine, &&Quote))| {
-            let (bonus_asset_code, converts) = self.bonus_asset(quote);
-            Line {
+            Ok(Line {
                 id: ids.next(),
                 order_id,
                 position,
@@ -197,17 +212,13 @@ impl Cart<'_> {
                 unit_price: quote.unit_price,
                 unit_tax: quote.unit_tax,
                 tax_rate: quote.tax_rate,
-                unit_bonus: if converts {
-                    Amount::ZERO
-                } else {
-                    quote.unit_bonus
-                },
+                unit_bonus: self.unit_bonus(quote)?,
                 asset_code: quote.asset_code.clone(),
-                bonus_asset_code: bonus_asset_code.to_owned(),
+                bonus_asset_code: self.bonus_asset_code(quote),
                 fulfilled_at: None,
                 created_at: now,
                 updated_at: now,
-            }
+            })
         };
         let pairs = self.new.lines.iter().zip(quotes);
         (0..).zip(pairs).map(line).collect()
@@ -223,12 +234,6 @@ impl Cart<'_> {
     ) -> Result<Order, Error> {
         let new = self.new;
         let shipping_amount = self.shipping_amount(first)?;
-        let (bonus_asset_code, converts) = self.bonus_asset(first);
-        let promised = self
-            .quotes
-            .iter()
-            .flatten()
-            .any(|quote| quote.unit_bonus.is_positive());
         Ok(Order {
             id,
             reference,
@@ -240,8 +245,9 @@ impl Cart<'_> {
             taxes_amount: sum(lines, Line::taxes)?,
             shipping_amount,
             bonus: sum(lines, Line::bonus)?,
-            bonus_asset_code: bonus_asset_code.to_owned(),
-            bonus_skipped: (converts && promised).then(|| "rate_not_found".to_owned()),
+            bonus_asset_code: self.bonus_asset_code(first),
+            bonus_decimal_places: self.bonus.map(|bonus| bonus.decimal_places),
+            bonus_skipped: self.bonus_skipped(),
             bonus_revoked: Amount::ZERO,
             paid_amount: Amount::ZERO,
             order_status: OrderStatus::Unfulfilled,

@@ -1,7 +1,9 @@
 //! The operation under way on an order: what it asks of the ledger, under which name, and what
 //! follows from it. A claim is committed before the ledger is asked, and gone when all is done.
 
-use platform::money::Amount;
+use std::collections::BTreeMap;
+
+use platform::money::{Amount, OutOfRange};
 use serde::{Deserialize, Serialize};
 
 use super::model::{OrderId, TransactionId, WalletId};
@@ -53,8 +55,18 @@ pub struct Leg {
     pub asset_code: String,
     /// How much.
     pub amount: Amount,
+    /// What that is worth in the order's asset, where it is in another.
+    #[serde(default)]
+    pub covers: Option<Amount>,
     /// The payment that a refund gives back.
     pub refunds: Option<TransactionId>,
+}
+
+impl Leg {
+    /// What it is worth in the order's asset.
+    pub fn covered(&self) -> Amount {
+        self.covers.unwrap_or(self.amount)
+    }
 }
 
 /// What is asked of the ledger and what follows.
@@ -80,12 +92,24 @@ pub enum Step {
 pub struct Cancellation {
     /// What goes where, the newest payment first.
     pub legs: Vec<Leg>,
-    /// Their sum, in the order's asset.
+    /// What they are worth together, in the order's asset.
     pub refund: Amount,
     /// How much of the bonus is taken back.
     pub bonus_revoked: Amount,
     /// JSON text.
     pub reason: Option<String>,
+}
+
+impl Cancellation {
+    /// What goes back, by asset.
+    pub fn refunded(&self) -> Result<BTreeMap<String, Amount>, OutOfRange> {
+        let mut sums = BTreeMap::new();
+        for leg in &self.legs {
+            let sum = sums.entry(leg.asset_code.clone()).or_insert(Amount::ZERO);
+            *sum = sum.add(leg.amount)?;
+        }
+        Ok(sums)
+    }
 }
 
 impl Claim {

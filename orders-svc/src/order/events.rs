@@ -1,5 +1,7 @@
 //! What happened to an order, as messages for the outbox.
 
+use std::collections::BTreeMap;
+
 use platform::{
     clock::to_proto,
     ids::Ids,
@@ -35,13 +37,13 @@ fn message(order: &Order, event: &Event, ids: &Ids) -> Message {
         Event::Fulfilled => wrap(order, ids, "OrderFulfilled", &fulfilled(order)),
         Event::Unfulfilled => wrap(order, ids, "OrderUnfulfilled", &unfulfilled(order)),
         Event::Canceled { refunded } => {
-            wrap(order, ids, "OrderCanceled", &canceled(order, *refunded))
+            wrap(order, ids, "OrderCanceled", &canceled(order, refunded))
         }
         Event::Refunded {
-            amount,
+            amounts,
             transactions,
         } => {
-            let body = refunded(order, *amount, transactions);
+            let body = refunded(order, amounts, transactions);
             wrap(order, ids, "OrderRefunded", &body)
         }
     }
@@ -114,41 +116,41 @@ fn unfulfilled(order: &Order) -> wire::OrderUnfulfilled {
     }
 }
 
-fn canceled(order: &Order, amount: Amount) -> wire::OrderCanceled {
+fn canceled(order: &Order, refunded: &BTreeMap<String, Amount>) -> wire::OrderCanceled {
     wire::OrderCanceled {
         order_id: order.id.into(),
         version: order.version,
         user_id: order.user_id.into(),
         wallet_id: order.wallet_id.into(),
-        refunded: amounts(order, amount),
+        refunded: by_asset(refunded),
         bonus_revoked: order.bonus_revoked.into(),
         bonus_asset_code: order.bonus_asset_code.clone(),
     }
 }
 
-fn refunded(order: &Order, amount: Amount, transactions: &[TransactionId]) -> wire::OrderRefunded {
+fn refunded(
+    order: &Order,
+    amounts: &BTreeMap<String, Amount>,
+    transactions: &[TransactionId],
+) -> wire::OrderRefunded {
     wire::OrderRefunded {
         order_id: order.id.into(),
         version: order.version,
         user_id: order.user_id.into(),
         wallet_id: order.wallet_id.into(),
-        refunded: amounts(order, amount),
+        refunded: by_asset(amounts),
         bonus_revoked: order.bonus_revoked.into(),
         bonus_asset_code: order.bonus_asset_code.clone(),
         transaction_ids: texts(transactions),
     }
 }
 
-fn amounts(order: &Order, amount: Amount) -> Vec<wire::RefundedAmount> {
-    let refunded = wire::RefundedAmount {
-        amount: amount.into(),
-        asset_code: order.asset_code.clone(),
+fn by_asset(amounts: &BTreeMap<String, Amount>) -> Vec<wire::RefundedAmount> {
+    let amount = |(asset_code, amount): (&String, &Amount)| wire::RefundedAmount {
+        amount: (*amount).into(),
+        asset_code: asset_code.clone(),
     };
-    if amount.is_positive() {
-        vec![refunded]
-    } else {
-        Vec::new()
-    }
+    amounts.iter().map(amount).collect()
 }
 
 fn texts(transactions: &[TransactionId]) -> Vec<String> {

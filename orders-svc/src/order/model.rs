@@ -1,6 +1,8 @@
 //! What an order is: its states, its lines, its amounts. No SQL, no wire, no clock here; what may
 //! happen to an order is in `payment`, `refund` and `fulfilment`.
 
+use std::collections::BTreeMap;
+
 use chrono::{DateTime, Utc};
 use platform::{
     ids::Id,
@@ -59,6 +61,8 @@ pub struct Order {
     pub bonus: Amount,
     /// What the bonus is paid in.
     pub bonus_asset_code: String,
+    /// How fine amounts of that are, where it is not the order's asset.
+    pub bonus_decimal_places: Option<DecimalPlaces>,
     /// Why the bonus is 0 though the products promise one.
     pub bonus_skipped: Option<String>,
     /// How much of the bonus is taken back.
@@ -201,15 +205,15 @@ pub enum Event {
     Fulfilled,
     /// It was fulfilled and is no longer.
     Unfulfilled,
-    /// It was canceled, and this much went back in the order's asset.
+    /// It was canceled, and this went back.
     Canceled {
-        /// What went back.
-        refunded: Amount,
+        /// How much of each asset.
+        refunded: BTreeMap<String, Amount>,
     },
     /// Money went back.
     Refunded {
-        /// How much, in the order's asset.
-        amount: Amount,
+        /// How much of each asset.
+        amounts: BTreeMap<String, Amount>,
         /// The transactions that took it back.
         transactions: Vec<TransactionId>,
     },
@@ -219,6 +223,12 @@ impl Order {
     /// What is left to pay.
     pub fn unpaid_amount(&self) -> Amount {
         difference(self.amount, self.paid_amount)
+    }
+
+    /// How fine amounts of the bonus are.
+    pub fn bonus_places(&self) -> DecimalPlaces {
+        self.bonus_decimal_places
+            .unwrap_or(self.asset_decimal_places)
     }
 
     /// The amount before taxes.

@@ -1,7 +1,10 @@
 //! Taking money for an order: what may be charged, and what a charge changes.
 
 use chrono::{DateTime, Utc};
-use platform::{error::FieldCode, money::Amount};
+use platform::{
+    error::FieldCode,
+    money::{Amount, DecimalPlaces, OutOfRange, Rounding},
+};
 
 use super::{
     claim::Leg,
@@ -24,8 +27,29 @@ pub struct Payment {
     pub asset_code: String,
     /// How much it was.
     pub amount: Amount,
+    /// What that was worth in the order's asset, where it was in another.
+    pub covers: Option<Amount>,
     /// How much of it went back.
     pub refunded_amount: Amount,
+}
+
+impl Payment {
+    /// What a part of it is worth in the order's asset.
+    pub fn worth(&self, part: Amount) -> Result<Amount, OutOfRange> {
+        match self.covers {
+            None => Ok(part),
+            Some(covers) => covers.mul_div(part, self.amount, DecimalPlaces::MAX, Rounding::Down),
+        }
+    }
+
+    /// How fine parts of it are: exact in the order's asset, where nothing is converted.
+    pub const fn places(&self, bonus_places: DecimalPlaces) -> DecimalPlaces {
+        if self.covers.is_some() {
+            bonus_places
+        } else {
+            DecimalPlaces::MAX
+        }
+    }
 }
 
 impl Order {
@@ -71,7 +95,7 @@ impl Order {
         transactions: &[TransactionId],
         now: DateTime<Utc>,
     ) -> Result<Vec<Event>, Error> {
-        let amount = Amount::sum(legs.iter().map(|leg| leg.amount))?;
+        let amount = Amount::sum(legs.iter().map(Leg::covered))?;
         self.paid_amount = self.paid_amount.add(amount)?;
         let mut events = vec![Event::PaymentReceived {
             amount,

@@ -1,7 +1,7 @@
 //! Canceling an order: which payments the refund comes from, and what becomes of the bonus.
 
 use chrono::{DateTime, Utc};
-use platform::money::{Amount, OutOfRange, Rounding};
+use platform::money::{Amount, DecimalPlaces, OutOfRange, Rounding};
 
 use super::{
     claim::Cancellation,
@@ -32,7 +32,7 @@ impl OrderWithLines {
             return Err(Error::RefundExceedsPaid { refund, paid });
         }
         Ok(Cancellation {
-            legs: split(payments, refund)?,
+            legs: split(payments, refund, self.order.bonus_places())?,
             bonus_revoked: self.order.bonus_share(refund)?,
             refund,
             reason,
@@ -65,10 +65,13 @@ impl OrderWithLines {
             line.status = LineStatus::Canceled;
             line.updated_at = now;
         }
-        let mut events = vec![Event::Canceled { refunded: refund }];
+        let refunded = cancellation.refunded()?;
+        let mut events = vec![Event::Canceled {
+            refunded: refunded.clone(),
+        }];
         if refund.is_positive() {
             events.push(Event::Refunded {
-                amount: refund,
+                amounts: refunded,
                 transactions: transactions.to_vec(),
             });
         }
@@ -87,27 +90,41 @@ impl Order {
             // Also where nothing had to be paid.
             return Ok(self.bonus);
         }
-        let share =
-            self.bonus
-                .mul_div(refund, self.amount, self.asset_decimal_places, Rounding::Up)?;
+        let share = self
+            .bonus
+            .mul_div(refund, self.amount, self.bonus_places(), Rounding::Up)?;
         Ok(share.min(self.bonus))
     }
 }
 
-/// Takes the refund from the payments, the newest first: each gives at most what is left of it.
-fn split(payments: &[Payment], refund: Amount) -> Result<Vec<Leg>, Error> {
+/// Takes the refund from the payments, the newest first: each gives at most what is left of it. A
+/// part of a payment in the bonus asset goes back in proportion, rounded down at these decimals, so
+/// that no value is made.
+fn split(
+    payments: &[Payment],
+    refund: Amount,
+    bonus_places: DecimalPlaces,
+) -> Result<Vec<Leg>, Error> {
     let mut newest_first: Vec<_> = payments.iter().collect();
     newest_first.sort_by_key(|payment| std::cmp::Reverse((payment.claim, payment.leg)));
     let mut rest = refund;
     let mut legs = Vec::new();
     for payment in newest_first {
-        let amount = payment.amount.sub(payment.refunded_amount)?.min(rest);
+        let left = payment.amount.sub(payment.refunded_amount)?;
+        let worth = payment.worth(left)?;
+        let covered = worth.min(rest);
+        rest = rest.sub(covered)?;
+        let amount = if covered == worth {
+            left
+        } else {
+            left.mul_div(covered, worth, payment.places(bonus_places), Rounding::Down)?
+        };
         if amount.is_positive() {
-            rest = rest.sub(amount)?;
             legs.push(Leg {
                 wallet_id: payment.wallet_id,
                 asset_code: payment.asset_code.clone(),
                 amount,
+                covers: payment.covers.map(|_| covered),
                 refunds: Some(payment.transaction_id),
             });
         }

@@ -4,6 +4,7 @@
 
 mod access;
 mod bed;
+mod bonus;
 mod cancel;
 mod create;
 mod dry_run;

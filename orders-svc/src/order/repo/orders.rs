@@ -15,12 +15,12 @@ pub async fn insert_in_tx(conn: &mut PgConnection, order: &Order) -> Result<bool
     let inserted = sqlx::query!(
         "insert into orders.orders (
              id, reference, user_id, wallet_id, asset_code, asset_decimal_places, amount,
-             taxes_amount, shipping_amount, bonus, bonus_asset_code, bonus_skipped, bonus_revoked,
-             paid_amount, order_status, payment_status, delivery_method, shipping_address_id,
+             taxes_amount, shipping_amount, bonus, bonus_asset_code, bonus_decimal_places,
+             bonus_skipped, bonus_revoked, paid_amount, order_status, payment_status, delivery_method, shipping_address_id,
              chosen_payment_method, user_notes, custom_data, claims, version, paid_at, created_at,
              updated_at)
          values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
-                 $19, $20, $21, $22, $23, $24, $25, $26)
+                 $19, $20, $21, $22, $23, $24, $25, $26, $27)
          on conflict on constraint orders_reference_key do nothing",
         order.id as _,
         order.reference,
@@ -33,6 +33,7 @@ pub async fn insert_in_tx(conn: &mut PgConnection, order: &Order) -> Result<bool
         order.shipping_amount as _,
         order.bonus as _,
         order.bonus_asset_code,
+        order.bonus_decimal_places as _,
         order.bonus_skipped,
         order.bonus_revoked as _,
         order.paid_amount as _,

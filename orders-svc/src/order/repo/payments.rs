@@ -17,7 +17,7 @@ pub async fn of_order(
 ) -> Result<Vec<Payment>, sqlx::Error> {
     sqlx::query_as!(
         Payment,
-        "select transaction_id, claim, leg, wallet_id, asset_code, amount, refunded_amount
+        "select transaction_id, claim, leg, wallet_id, asset_code, amount, covers, refunded_amount
          from orders.payments where order_id = $1",
         order_id as _
     )
@@ -36,9 +36,9 @@ pub async fn insert_in_tx(
     for (place, (leg, transaction)) in (0_i32..).zip(legs.iter().zip(transactions)) {
         sqlx::query!(
             "insert into orders.payments (
-                 transaction_id, order_id, claim, leg, wallet_id, asset_code, amount,
+                 transaction_id, order_id, claim, leg, wallet_id, asset_code, amount, covers,
                  refunded_amount, created_at)
-             values ($1, $2, $3, $4, $5, $6, $7, 0, $8)",
+             values ($1, $2, $3, $4, $5, $6, $7, $8, 0, $9)",
             *transaction as _,
             claim.order_id as _,
             claim.n,
@@ -46,6 +46,7 @@ pub async fn insert_in_tx(
             leg.wallet_id as _,
             leg.asset_code,
             leg.amount as _,
+            leg.covers as _,
             now,
         )
         .execute(&mut *conn)

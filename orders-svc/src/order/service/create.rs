@@ -6,7 +6,7 @@ use platform::{
     auth::Caller,
     failpoint,
     idempotency::{self, Answer, Begin, Key, Started},
-    money::{Amount, Rounding},
+    money::Amount,
     pg,
 };
 use sqlx::PgConnection;
@@ -70,11 +70,12 @@ impl Orders {
             self.clients.wallets.settings(),
         )?;
         let buyer = buyer.ok_or_else(unknown)?;
+        let bonus = self.bonus_asset(&settings, &quotes).await?;
         let cart = Cart {
             new,
             quotes,
             buyer: &buyer,
-            bonus_asset_code: settings.bonus_asset_code.as_deref(),
+            bonus: bonus.as_ref(),
             shipping: &self.shipping,
         };
         let placed = cart.order(&self.ids, self.clock.now())?;
@@ -118,36 +119,22 @@ impl Orders {
     async fn immediate_payment(&self, new: &NewOrder, order: &Order) -> Result<Vec<Leg>, Error> {
         let mut legs = Vec::new();
         let mut rest = order.amount;
-        let leg = |wallet_id, amount| Leg {
-            wallet_id,
-            asset_code: order.asset_code.clone(),
-            amount,
-            refunds: None,
-        };
         if new.use_bonus {
-            let covered = self.bonus_cover(order).await?;
-            rest = rest.sub(covered)?;
-            legs.push(leg(order.wallet_id, covered));
+            let leg = self.bonus_leg(order).await?;
+            rest = rest.sub(leg.covered())?;
+            legs.push(leg);
         }
         if let Some(wallet_id) = new.wallet_id {
-            legs.push(leg(wallet_id, rest));
+            legs.push(Leg {
+                wallet_id,
+                asset_code: order.asset_code.clone(),
+                amount: rest,
+                covers: None,
+                refunds: None,
+            });
         }
         legs.retain(|leg| leg.amount.is_positive());
         Ok(legs)
-    }
-
-    /// How much of the order the buyer's bonus balance covers. Without rates that takes a bonus in
-    /// the order's own asset.
-    async fn bonus_cover(&self, order: &Order) -> Result<Amount, Error> {
-        if order.bonus_asset_code != order.asset_code {
-            return Err(Error::NoRate);
-        }
-        let wallets = &self.clients.wallets;
-        let available = wallets
-            .available(order.wallet_id, &order.asset_code)
-            .await?;
-        let whole = available.round(order.asset_decimal_places, Rounding::Down)?;
-        Ok(whole.min(order.amount))
     }
 
     /// Answers the order as it would be, if its payment would go through.
@@ -155,13 +142,13 @@ impl Orders {
         let Draft {
             mut placed, legs, ..
         } = draft;
-        let mut needed: HashMap<WalletId, Amount> = HashMap::new();
+        let mut needed: HashMap<(WalletId, &str), Amount> = HashMap::new();
         for leg in &legs {
-            let sum = needed.entry(leg.wallet_id).or_insert(Amount::ZERO);
+            let from = (leg.wallet_id, leg.asset_code.as_str());
+            let sum = needed.entry(from).or_insert(Amount::ZERO);
             *sum = sum.add(leg.amount)?;
         }
-        for (wallet_id, needed) in needed {
-            let asset_code = &placed.order.asset_code;
+        for ((wallet_id, asset_code), needed) in needed {
             let wallets = &self.clients.wallets;
             let (wallet, available) = tokio::try_join!(
                 wallets.find(wallet_id),

@@ -1,6 +1,7 @@
 //! Use cases: one public method is one transaction, or a saga of a claim, a call and a settlement.
 //! No transaction is open while another service is called.
 
+mod bonus;
 mod cancel;
 mod claiming;
 mod create;

@@ -40,6 +40,7 @@ impl Orders {
                 wallet_id,
                 asset_code: placed.order.asset_code.clone(),
                 amount,
+                covers: None,
                 refunds: None,
             }]))
         });

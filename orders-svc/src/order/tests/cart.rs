@@ -25,7 +25,7 @@ fn refusal(change: impl FnOnce(&mut Vec<Option<Quote>>, &mut NewOrder, &mut Buye
         new: &new,
         quotes,
         buyer: &buyer,
-        bonus_asset_code: None,
+        bonus: None,
         shipping: &ShippingAmounts::default(),
     };
     cart.order(&ids, now()).unwrap_err().into()
@@ -90,7 +90,7 @@ fn one_unit_needs_no_choice_and_a_verified_user_no_questions() {
         new: &new_order(&ids, &[1]),
         quotes: vec![Some(only)],
         buyer: &buyer,
-        bonus_asset_code: None,
+        bonus: None,
         shipping: &ShippingAmounts::default(),
     };
     assert!(cart.order(&ids, now()).is_ok());
@@ -117,20 +117,6 @@ fn amounts_are_exact() {
         (order.amount, 8)
     );
     assert_eq!(order.payment_status, PaymentStatus::Unpaid);
-}
-
-#[test]
-fn a_bonus_in_another_asset_is_skipped_and_says_so() {
-    let skipped = order(&[(quote("10", "0", "1"), 1)], Some("points")).order;
-    assert_eq!(
-        (skipped.bonus, skipped.bonus_asset_code.as_str()),
-        (Amount::ZERO, "points")
-    );
-    assert_eq!(skipped.bonus_skipped.as_deref(), Some("rate_not_found"));
-    let without = order(&[(quote("10", "0", "0"), 1)], Some("points")).order;
-    assert_eq!(without.bonus_skipped, None);
-    let same = order(&[(quote("10", "0", "1"), 1)], Some("usd")).order;
-    assert_eq!((same.bonus, same.bonus_skipped), (amount("1"), None));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The pure rules: amounts add up, money goes back exactly, units stay in bounds.
 
+mod bonus;
 mod cart;
 mod fulfilment;
 mod money;
@@ -11,6 +12,7 @@ use platform::{
 };
 
 use super::{
+    bonus::BonusAsset,
     cart::{Buyer, Cart, NewLine, NewOrder, Quote},
     model::{DeliveryMethod, OrderWithLines, Product},
 };
@@ -80,14 +82,14 @@ fn new_order(ids: &Ids, quantities: &[i32]) -> NewOrder {
     }
 }
 
-fn order(lines: &[(Quote, i32)], bonus_asset_code: Option<&str>) -> OrderWithLines {
+fn order(lines: &[(Quote, i32)], bonus: Option<&BonusAsset>) -> OrderWithLines {
     let ids = Ids::seeded(7);
     let quantities: Vec<_> = lines.iter().map(|(_, quantity)| *quantity).collect();
     let cart = Cart {
         new: &new_order(&ids, &quantities),
         quotes: lines.iter().map(|(quote, _)| Some(quote.clone())).collect(),
         buyer: &buyer(&ids),
-        bonus_asset_code,
+        bonus,
         shipping: &"usd=5".parse().unwrap(),
     };
     cart.order(&ids, now()).unwrap()

@@ -1,5 +1,7 @@
 //! Payments and refunds.
 
+use std::collections::BTreeMap;
+
 use platform::{
     error::{Code, Failure},
     ids::Ids,
@@ -27,6 +29,7 @@ fn pay(order: &mut OrderWithLines, payments: &mut Vec<Payment>, paid: Amount) ->
         wallet_id,
         asset_code: "usd".into(),
         amount: paid,
+        covers: None,
         refunds: None,
     };
     let events = order
@@ -40,6 +43,7 @@ fn pay(order: &mut OrderWithLines, payments: &mut Vec<Payment>, paid: Amount) ->
         wallet_id,
         asset_code: leg.asset_code,
         amount: paid,
+        covers: None,
         refunded_amount: Amount::ZERO,
     });
     events
@@ -112,7 +116,7 @@ fn a_free_order_gives_its_bonus_back() {
         new: &new,
         quotes: vec![Some(quote("0", "0", "3"))],
         buyer: &buyer(&ids),
-        bonus_asset_code: None,
+        bonus: None,
         shipping: &ShippingAmounts::default(),
     };
     let mut placed = cart.order(&ids, now()).unwrap();
@@ -159,7 +163,7 @@ fn canceling_is_refused_once_units_are_fulfilled_or_it_is_canceled() {
     assert_eq!(
         events,
         [Event::Canceled {
-            refunded: Amount::ZERO
+            refunded: BTreeMap::new()
         }]
     );
     assert_eq!(placed.order.payment_status, PaymentStatus::Unpaid);

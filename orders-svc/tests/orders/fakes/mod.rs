@@ -2,6 +2,7 @@
 
 mod catalog;
 mod identity;
+mod rates;
 mod wallet;
 
 use std::{
@@ -15,7 +16,8 @@ use proto::{
     catalog::v1::{QuoteLine, catalog_quote_service_server::CatalogQuoteServiceServer},
     identity::v1::{User, user_service_server::UserServiceServer},
     wallet::v1::{
-        Posting, Transaction, Wallet, ledger_service_server::LedgerServiceServer,
+        Posting, Transaction, Wallet, asset_service_server::AssetServiceServer,
+        ledger_service_server::LedgerServiceServer, rate_service_server::RateServiceServer,
         settings_service_server::SettingsServiceServer, wallet_service_server::WalletServiceServer,
     },
 };
@@ -43,6 +45,8 @@ pub(crate) struct State {
     pub(crate) wallets: HashMap<String, Wallet>,
     pub(crate) balances: HashMap<(String, String), Amount>,
     pub(crate) bonus_asset_code: Option<String>,
+    /// By base and quote.
+    pub(crate) rates: HashMap<(String, String), String>,
     pub(crate) ledger: Ledger,
     /// Every posting that moved money, in order.
     pub(crate) posted: Vec<Posting>,
@@ -88,6 +92,8 @@ impl World {
             .add_service(WalletServiceServer::new(self.clone()))
             .add_service(SettingsServiceServer::new(self.clone()))
             .add_service(LedgerServiceServer::new(self.clone()))
+            .add_service(AssetServiceServer::new(self.clone()))
+            .add_service(RateServiceServer::new(self.clone()))
             .serve_with_incoming(TcpIncoming::from(listener));
         tokio::spawn(server);
         address

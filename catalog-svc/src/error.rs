@@ -1,7 +1,7 @@
 //! Why the catalogue refuses, and the code each reason gets: the only place that picks one.
 
 use platform::{
-    error::{Code, Failure, FieldCode},
+    error::{Code, Failure, FieldCode, InvalidValue},
     idempotency,
     money::DecimalPlaces,
 };
@@ -19,6 +19,21 @@ pub enum Error {
     /// Unknown or deleted.
     #[error("no such tax rate")]
     TaxRateNotFound,
+    /// Unknown or deleted.
+    #[error("no such question")]
+    QuestionNotFound,
+    /// The product does not ask it.
+    #[error("the product asks no such question")]
+    ProductQuestionNotFound,
+    /// Products that are not deleted ask it.
+    #[error("products ask the question")]
+    QuestionInUse,
+    /// The product asks it.
+    #[error("the product asks the question already")]
+    QuestionAlreadyLinked,
+    /// What a question's type needs is not there, or is not for it.
+    #[error("configurations: {0}")]
+    Configurations(InvalidValue),
     /// Products that are not deleted name it.
     #[error("products are filed under the category")]
     CategoryInUse,
@@ -64,6 +79,11 @@ impl From<Error> for Failure {
             Error::ProductNotFound => Self::new(Code::ProductNotFound, detail),
             Error::CategoryNotFound => Self::new(Code::CategoryNotFound, detail),
             Error::TaxRateNotFound => Self::new(Code::TaxRateNotFound, detail),
+            Error::QuestionNotFound => Self::new(Code::QuestionNotFound, detail),
+            Error::ProductQuestionNotFound => Self::new(Code::ProductQuestionNotFound, detail),
+            Error::QuestionInUse => Self::new(Code::QuestionInUse, detail),
+            Error::QuestionAlreadyLinked => Self::new(Code::QuestionAlreadyLinked, detail),
+            Error::Configurations(invalid) => invalid.at("configurations"),
             Error::CategoryInUse => Self::new(Code::CategoryInUse, detail),
             Error::TaxRateInUse => Self::new(Code::TaxRateInUse, detail),
             Error::UnknownReference { field, what } => Self::invalid(

@@ -8,6 +8,8 @@ pub mod error;
 pub mod fields;
 pub mod media;
 pub mod product;
+pub mod product_question;
+pub mod question;
 pub mod quote;
 pub mod tax_rate;
 pub mod text;
@@ -25,7 +27,9 @@ use platform::{
 };
 use proto::catalog::v1::{
     catalog_quote_service_server::CatalogQuoteServiceServer,
-    category_service_server::CategoryServiceServer, product_service_server::ProductServiceServer,
+    category_service_server::CategoryServiceServer,
+    product_question_service_server::ProductQuestionServiceServer,
+    product_service_server::ProductServiceServer, question_service_server::QuestionServiceServer,
     tax_rate_service_server::TaxRateServiceServer,
 };
 use secrecy::ExposeSecret as _;
@@ -39,6 +43,8 @@ use crate::{
     context::{Context, SCHEMA},
     media::Media,
     product::Products,
+    product_question::ProductQuestions,
+    question::Questions,
     quote::Quotes,
     tax_rate::TaxRates,
 };
@@ -131,6 +137,12 @@ fn add_services(server: Server, context: &Context, wallet: Wallet, media: Media)
         products: Products::new(context.clone(), wallet),
         media: media.clone(),
     };
+    let questions = question::grpc::Grpc {
+        questions: Questions::new(context.clone()),
+    };
+    let product_questions = product_question::grpc::Grpc {
+        links: ProductQuestions::new(context.clone()),
+    };
     let quotes = quote::grpc::Grpc {
         quotes: Quotes::new(context.clone()),
         media,
@@ -139,5 +151,7 @@ fn add_services(server: Server, context: &Context, wallet: Wallet, media: Media)
         .add_service(CategoryServiceServer::new(categories))
         .add_service(TaxRateServiceServer::new(tax_rates))
         .add_service(ProductServiceServer::new(products))
+        .add_service(QuestionServiceServer::new(questions))
+        .add_service(ProductQuestionServiceServer::new(product_questions))
         .add_service(CatalogQuoteServiceServer::new(quotes))
 }

@@ -7,7 +7,9 @@ use platform::{
 use proto::{
     catalog::v1::{
         category_service_client::CategoryServiceClient,
+        product_question_service_client::ProductQuestionServiceClient,
         product_service_client::ProductServiceClient,
+        question_service_client::QuestionServiceClient,
         tax_rate_service_client::TaxRateServiceClient,
     },
     identity::v1::{
@@ -58,6 +60,10 @@ clients! {
     categories: CategoryServiceClient on catalog;
     /// Products.
     products: ProductServiceClient on catalog;
+    /// Questions.
+    questions: QuestionServiceClient on catalog;
+    /// Questions of products.
+    product_questions: ProductQuestionServiceClient on catalog;
     /// Tax rates.
     tax_rates: TaxRateServiceClient on catalog;
     /// Orders.

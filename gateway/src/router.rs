@@ -8,8 +8,8 @@ use crate::{
     access::{self, Access},
     idempotency,
     resources::{
-        assets, categories, dto::Reorder, movements, order_lines, orders, products, rates, tasks,
-        tax_rates, transactions, users, wallets,
+        assets, categories, dto::Reorder, movements, order_lines, orders, product_questions,
+        products, questions, rates, tasks, tax_rates, transactions, users, wallets,
     },
 };
 
@@ -30,7 +30,14 @@ pub fn routes() -> Vec<Route> {
 }
 
 fn catalogue() -> Vec<Route> {
-    use {categories as c, products as p, tax_rates as t};
+    let mut routes = product_routes();
+    routes.extend(question_routes());
+    routes.extend(filing());
+    routes
+}
+
+fn product_routes() -> Vec<Route> {
+    use products as p;
     vec![
         get("/products", User, "List products", p::list).page::<p::Product>(&catalog::PRODUCTS),
         get("/products/{id}", User, "Read a product", p::get).one::<p::Product>(),
@@ -49,6 +56,56 @@ fn catalogue() -> Vec<Route> {
         )
         .takes::<Reorder>()
         .nothing(),
+    ]
+}
+
+fn question_routes() -> Vec<Route> {
+    use {product_questions as l, questions as q};
+    vec![
+        post(
+            "/products/{id}/questions",
+            Admin,
+            "Make a product ask a question",
+            l::create,
+        )
+        .takes::<l::NewProductQuestion>()
+        .creates::<l::ProductQuestion>(),
+        delete(
+            "/products/{productId}/questions/{id}",
+            Admin,
+            "Make a product ask a question no more",
+            l::delete,
+        ),
+        post(
+            "/products/{productId}/questions/{id}/reorder",
+            Admin,
+            "Put a question right before another of its product, or last",
+            l::reorder,
+        )
+        .takes::<Reorder>()
+        .nothing(),
+        get("/questions", User, "List questions", q::list).page::<q::Question>(&catalog::QUESTIONS),
+        get("/questions/{id}", User, "Read a question", q::get).one::<q::Question>(),
+        post("/questions", Admin, "Create a question", q::create)
+            .takes::<q::NewQuestion>()
+            .creates::<q::Question>(),
+        patch("/questions/{id}", Admin, "Change a question", q::update)
+            .takes::<q::QuestionPatch>()
+            .one::<q::Question>(),
+        delete("/questions/{id}", Admin, "Delete a question", q::delete),
+        get(
+            "/question-types",
+            User,
+            "List the types of questions",
+            q::list_types,
+        )
+        .page::<q::QuestionType>(&catalog::QUESTION_TYPES),
+    ]
+}
+
+fn filing() -> Vec<Route> {
+    use {categories as c, tax_rates as t};
+    vec![
         get("/categories", User, "List categories", c::list)
             .page::<c::Category>(&catalog::CATEGORIES),
         get("/categories/{id}", User, "Read a category", c::get).one::<c::Category>(),
@@ -67,8 +124,8 @@ fn catalogue() -> Vec<Route> {
         )
         .takes::<Reorder>()
         .nothing(),
-        get("/tax-rates", Admin, "List tax rates", t::list).page::<t::TaxRate>(&catalog::TAX_RATES),
-        get("/tax-rates/{id}", Admin, "Read a tax rate", t::get).one::<t::TaxRate>(),
+        get("/tax-rates", User, "List tax rates", t::list).page::<t::TaxRate>(&catalog::TAX_RATES),
+        get("/tax-rates/{id}", User, "Read a tax rate", t::get).one::<t::TaxRate>(),
         post("/tax-rates", Admin, "Create a tax rate", t::create)
             .takes::<t::NewTaxRate>()
             .creates::<t::TaxRate>(),

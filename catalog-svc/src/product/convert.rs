@@ -14,7 +14,8 @@ use crate::{
     category,
     fields::{CHECKED, Fields},
     media::{self, Media},
-    tax_rate, text,
+    product_question::LinkedQuestion,
+    question, tax_rate, text,
 };
 
 /// A product as it is answered.
@@ -52,6 +53,17 @@ pub fn to_proto(embedded: Embedded, media: &Media) -> wire::Product {
             .category
             .map(|category| category::convert::to_proto(category, media)),
         tax_rate: embedded.tax_rate.map(tax_rate::convert::to_proto),
+        questions: embedded.questions.map(questions_to_proto),
+    }
+}
+
+fn questions_to_proto(questions: Vec<LinkedQuestion>) -> wire::LinkedQuestions {
+    let linked = |linked: LinkedQuestion| wire::LinkedQuestion {
+        question: Some(question::convert::to_proto(linked.question)),
+        order: linked.rank.to_string(),
+    };
+    wire::LinkedQuestions {
+        questions: questions.into_iter().map(linked).collect(),
     }
 }
 

@@ -11,5 +11,7 @@ pub mod repo;
 mod row;
 mod service;
 
+pub(crate) use events::updated;
 pub use model::{Details, DetailsPatch, Named, NewProduct, Product, ProductPatch, ProductType};
+pub(crate) use service::locked_in_tx;
 pub use service::{Products, View};

@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use platform::{
+    error::{FieldCode, InvalidValue},
     ids::Id,
     money::{Amount, Percent},
     patch::Patch,
@@ -29,6 +30,19 @@ impl ProductType {
             Self::Digital => "digital",
             Self::Physical => "physical",
             Self::Service => "service",
+        }
+    }
+
+    /// Reads the public text.
+    pub fn parse(text: &str) -> Result<Self, InvalidValue> {
+        match text {
+            "digital" => Ok(Self::Digital),
+            "physical" => Ok(Self::Physical),
+            "service" => Ok(Self::Service),
+            _ => {
+                let message = "must be `digital`, `physical` or `service`";
+                Err(InvalidValue::new(FieldCode::Enum, message))
+            }
         }
     }
 }

@@ -9,6 +9,7 @@ use sqlx::PgConnection;
 use super::Product;
 use crate::{
     category::{self, Category},
+    product_question::{self, LinkedQuestion},
     tax_rate::{self, TaxRate},
 };
 
@@ -19,6 +20,8 @@ pub struct Include {
     pub category: bool,
     /// Its tax rate.
     pub tax_rate: bool,
+    /// What it asks.
+    pub questions: bool,
 }
 
 impl Include {
@@ -28,6 +31,7 @@ impl Include {
         Ok(Self {
             category: names.contains(&"category"),
             tax_rate: names.contains(&"taxRate"),
+            questions: names.contains(&"questions"),
         })
     }
 }
@@ -41,6 +45,8 @@ pub struct Embedded {
     pub category: Option<Category>,
     /// `None` also where it was not asked for.
     pub tax_rate: Option<TaxRate>,
+    /// In their order; `None` where they were not asked for.
+    pub questions: Option<Vec<LinkedQuestion>>,
 }
 
 impl From<Product> for Embedded {
@@ -49,6 +55,7 @@ impl From<Product> for Embedded {
             product,
             category: None,
             tax_rate: None,
+            questions: None,
         }
     }
 }
@@ -61,24 +68,52 @@ pub async fn embed(
 ) -> Result<Vec<Embedded>, sqlx::Error> {
     let mut embedded: Vec<_> = products.into_iter().map(Embedded::from).collect();
     if include.category {
-        let ids: Vec<_> = embedded.iter().map(|row| row.product.category_id).collect();
-        let found = category::repo::find_all(conn, &ids).await?;
-        let found: HashMap<_, _> = found.into_iter().map(|one| (one.id, one)).collect();
-        for row in &mut embedded {
-            row.category = found.get(&row.product.category_id).cloned();
-        }
+        embed_categories(conn, &mut embedded).await?;
     }
     if include.tax_rate {
-        let ids: Vec<_> = embedded
-            .iter()
-            .filter_map(|row| row.product.tax_rate_id)
-            .collect();
-        let found = tax_rate::repo::find_all(conn, &ids).await?;
-        let found: HashMap<_, _> = found.into_iter().map(|one| (one.id, one)).collect();
-        for row in &mut embedded {
-            let id = row.product.tax_rate_id;
-            row.tax_rate = id.and_then(|id| found.get(&id)).cloned();
-        }
+        embed_tax_rates(conn, &mut embedded).await?;
+    }
+    if include.questions {
+        embed_questions(conn, &mut embedded).await?;
     }
     Ok(embedded)
+}
+
+async fn embed_categories(
+    conn: &mut PgConnection,
+    embedded: &mut [Embedded],
+) -> Result<(), sqlx::Error> {
+    let ids: Vec<_> = embedded.iter().map(|row| row.product.category_id).collect();
+    let found = category::repo::find_all(conn, &ids).await?;
+    let found: HashMap<_, _> = found.into_iter().map(|one| (one.id, one)).collect();
+    for row in embedded {
+        row.category = found.get(&row.product.category_id).cloned();
+    }
+    Ok(())
+}
+
+async fn embed_tax_rates(
+    conn: &mut PgConnection,
+    embedded: &mut [Embedded],
+) -> Result<(), sqlx::Error> {
+    let ids = embedded.iter().filter_map(|row| row.product.tax_rate_id);
+    let found = tax_rate::repo::find_all(conn, &ids.collect::<Vec<_>>()).await?;
+    let found: HashMap<_, _> = found.into_iter().map(|one| (one.id, one)).collect();
+    for row in embedded {
+        let id = row.product.tax_rate_id;
+        row.tax_rate = id.and_then(|id| found.get(&id)).cloned();
+    }
+    Ok(())
+}
+
+async fn embed_questions(
+    conn: &mut PgConnection,
+    embedded: &mut [Embedded],
+) -> Result<(), sqlx::Error> {
+    let ids: Vec<_> = embedded.iter().map(|row| row.product.id).collect();
+    let mut found = product_question::repo::of_products(conn, &ids).await?;
+    for row in embedded {
+        row.questions = Some(found.remove(&row.product.id).unwrap_or_default());
+    }
+    Ok(())
 }

@@ -60,12 +60,7 @@ impl sqlx::Type<Postgres> for ProductType {
 
 impl Decode<'_, Postgres> for ProductType {
     fn decode(value: PgValueRef<'_>) -> Result<Self, BoxDynError> {
-        match <&str as Decode<Postgres>>::decode(value)? {
-            "digital" => Ok(Self::Digital),
-            "physical" => Ok(Self::Physical),
-            "service" => Ok(Self::Service),
-            other => Err(format!("{other} is no type of product").into()),
-        }
+        Ok(Self::parse(<&str as Decode<Postgres>>::decode(value)?)?)
     }
 }
 

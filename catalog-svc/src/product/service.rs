@@ -218,7 +218,7 @@ impl Products {
     }
 }
 
-pub(super) async fn locked_in_tx(
+pub(crate) async fn locked_in_tx(
     conn: &mut PgConnection,
     id: Id<Product>,
 ) -> Result<Product, Error> {

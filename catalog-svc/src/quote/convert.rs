@@ -10,6 +10,7 @@ use crate::{
     category::Category,
     media::Media,
     product::{Details, Product, related::Embedded},
+    question::answers::{self, AnswerFault},
     text,
 };
 
@@ -26,13 +27,23 @@ pub fn asked(request: &wire::QuoteRequest) -> Result<Vec<Option<Id<Product>>>, F
 }
 
 /// A line as it is answered.
-pub fn line_to_proto(found: Option<Embedded>, media: &Media) -> wire::QuoteLine {
+pub fn line_to_proto(
+    asked: &wire::QuoteRequestLine,
+    found: Option<Embedded>,
+    media: &Media,
+) -> wire::QuoteLine {
     let Some(Embedded {
-        product, category, ..
+        product,
+        category,
+        questions,
+        ..
     }) = found
     else {
         return wire::QuoteLine::default();
     };
+    let questions = questions.unwrap_or_default();
+    let questions: Vec<_> = questions.iter().map(|linked| &linked.question).collect();
+    let faults = answers::check(asked.answers.as_deref(), &questions);
     let (details, pricing) = (product.details, product.pricing);
     wire::QuoteLine {
         asset_code: pricing.asset.code.clone(),
@@ -44,7 +55,17 @@ pub fn line_to_proto(found: Option<Embedded>, media: &Media) -> wire::QuoteLine 
         available: details.available,
         allow_choosing_quantity: details.allow_choosing_quantity,
         requires_identity: details.requires_identity,
+        visible: Some(details.visible),
+        answer_errors: faults.into_iter().map(answer_error).collect(),
         product: Some(snapshot(product.id, details, category, media)),
+    }
+}
+
+fn answer_error(fault: AnswerFault) -> wire::AnswerError {
+    wire::AnswerError {
+        path: fault.path,
+        code: fault.code.as_str().into(),
+        message: fault.message,
     }
 }
 

@@ -25,9 +25,10 @@ impl wire::catalog_quote_service_server::CatalogQuoteService for Grpc {
         Caller::of(&request)?.require_admin()?;
         let asked = convert::asked(request.get_ref())?;
         let found = self.quotes.quote(&asked).await?;
-        let lines = found
-            .into_iter()
-            .map(|line| convert::line_to_proto(line, &self.media));
+        let asked = request.get_ref().lines.iter();
+        let lines = asked
+            .zip(found)
+            .map(|(asked, found)| convert::line_to_proto(asked, found, &self.media));
         Ok(Response::new(wire::QuoteResponse {
             lines: lines.collect(),
         }))

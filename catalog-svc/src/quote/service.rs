@@ -25,8 +25,8 @@ impl Quotes {
         Self { context }
     }
 
-    /// Looks up each product with its category; `None` where there is no such product. Visible or
-    /// not is no matter: an order is placed by those who know the product.
+    /// Looks up each product with its category and questions; `None` where there is no such product.
+    /// Whether one that is not visible can be ordered is for the order to say.
     pub async fn quote(
         &self,
         asked: &[Option<Id<Product>>],
@@ -35,6 +35,7 @@ impl Quotes {
         let include = Include {
             category: true,
             tax_rate: false,
+            questions: true,
         };
         let mut conn = self.context.pool.acquire().await?;
         let products = product::repo::find_all(&mut conn, &ids).await?;

@@ -5,7 +5,7 @@ use proto::catalog::v1 as wire;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use tonic::Request;
 
-use crate::harness::{Catalog, new_product, refusal, service, user};
+use crate::harness::{Catalog, new_product, new_question, refusal, service, user};
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
 async fn users_read_and_admins_write(pool: PgPoolOptions, server: PgConnectOptions) {
@@ -66,6 +66,42 @@ async fn users_read_and_admins_write(pool: PgPoolOptions, server: PgConnectOptio
                 .await,
         ),
         refusal(catalog.quotes.quote(user(Default::default())).await),
+        refusal(
+            catalog
+                .questions
+                .create_question(user(Default::default()))
+                .await,
+        ),
+        refusal(
+            catalog
+                .questions
+                .update_question(user(Default::default()))
+                .await,
+        ),
+        refusal(
+            catalog
+                .questions
+                .delete_question(user(Default::default()))
+                .await,
+        ),
+        refusal(
+            catalog
+                .links
+                .create_product_question(user(Default::default()))
+                .await,
+        ),
+        refusal(
+            catalog
+                .links
+                .delete_product_question(user(Default::default()))
+                .await,
+        ),
+        refusal(
+            catalog
+                .links
+                .reorder_product_question(user(Default::default()))
+                .await,
+        ),
     ];
     assert!(forbidden.iter().all(|(code, _)| *code == Code::Forbidden));
 
@@ -80,6 +116,23 @@ async fn users_read_and_admins_write(pool: PgPoolOptions, server: PgConnectOptio
         .list_categories(user(Default::default()))
         .await
         .unwrap();
+    let question = catalog.question(new_question("Size?")).await;
+    let get = wire::GetQuestionRequest { id: question.id };
+    catalog.questions.get_question(user(get)).await.unwrap();
+    for list in [
+        catalog
+            .questions
+            .list_questions(user(Default::default()))
+            .await
+            .map(drop),
+        catalog
+            .questions
+            .list_question_types(user(Default::default()))
+            .await
+            .map(drop),
+    ] {
+        list.unwrap();
+    }
     let get = wire::GetTaxRateRequest { id: tax_rate.id };
     catalog.tax_rates.get_tax_rate(user(get)).await.unwrap();
     catalog

@@ -16,7 +16,9 @@ use platform::{
 };
 use proto::catalog::v1::{
     self as wire, catalog_quote_service_client::CatalogQuoteServiceClient,
-    category_service_client::CategoryServiceClient, product_service_client::ProductServiceClient,
+    category_service_client::CategoryServiceClient,
+    product_question_service_client::ProductQuestionServiceClient,
+    product_service_client::ProductServiceClient, question_service_client::QuestionServiceClient,
     tax_rate_service_client::TaxRateServiceClient,
 };
 use sqlx::{
@@ -37,6 +39,8 @@ pub struct Catalog {
     pub products: ProductServiceClient<Client>,
     pub tax_rates: TaxRateServiceClient<Client>,
     pub quotes: CatalogQuoteServiceClient<Client>,
+    pub questions: QuestionServiceClient<Client>,
+    pub links: ProductQuestionServiceClient<Client>,
     pub wallet: FakeWallet,
     pub clock: Clock,
     /// As superuser, to look behind the API.
@@ -65,6 +69,8 @@ impl Catalog {
             categories: CategoryServiceClient::new(client.clone()),
             products: ProductServiceClient::new(client.clone()),
             tax_rates: TaxRateServiceClient::new(client.clone()),
+            questions: QuestionServiceClient::new(client.clone()),
+            links: ProductQuestionServiceClient::new(client.clone()),
             quotes: CatalogQuoteServiceClient::new(client),
             wallet,
             clock,
@@ -105,6 +111,29 @@ impl Catalog {
         created.into_inner().product.unwrap()
     }
 
+    /// A text question that may be left unanswered; see [`new_question`] for the request to change.
+    pub async fn question(&mut self, request: wire::CreateQuestionRequest) -> wire::Question {
+        let created = self
+            .questions
+            .create_question(admin(request))
+            .await
+            .unwrap();
+        created.into_inner().question.unwrap()
+    }
+
+    pub async fn link(
+        &mut self,
+        product_id: &str,
+        question_id: &str,
+    ) -> Result<wire::ProductQuestion, Status> {
+        let request = wire::CreateProductQuestionRequest {
+            product_id: product_id.into(),
+            question_id: question_id.into(),
+        };
+        let answer = self.links.create_product_question(admin(request)).await?;
+        Ok(answer.into_inner().product_question.unwrap())
+    }
+
     pub async fn get_product(&mut self, id: &str) -> Result<wire::Product, Status> {
         let request = wire::GetProductRequest {
             id: id.into(),
@@ -124,6 +153,16 @@ impl Catalog {
         .fetch_all(&self.pool)
         .await
         .unwrap()
+    }
+}
+
+/// A text question that may be left unanswered.
+pub fn new_question(title: &str) -> wire::CreateQuestionRequest {
+    wire::CreateQuestionRequest {
+        title: title.into(),
+        type_code: "text".into(),
+        product_type_code: "physical".into(),
+        ..wire::CreateQuestionRequest::default()
     }
 }
 

@@ -242,6 +242,7 @@ async fn every_field_can_be_set(pool: PgPoolOptions, server: PgConnectOptions) {
         ),
         category: None,
         tax_rate: None,
+        questions: None,
     }
     "#);
     assert_eq!(catalog.get_product(&product.id).await.unwrap(), changed);

@@ -102,6 +102,7 @@ async fn a_product_comes_back_as_it_was_written(pool: PgPoolOptions, server: PgC
         ),
         category: None,
         tax_rate: None,
+        questions: None,
     }
     "#);
     assert_eq!(
@@ -174,6 +175,7 @@ async fn what_is_left_out_has_its_default(pool: PgPoolOptions, server: PgConnect
         ),
         category: None,
         tax_rate: None,
+        questions: None,
     }
     "#);
     assert_eq!(catalog.product(new_product(&category)).await.order, "2");

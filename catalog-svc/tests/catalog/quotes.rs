@@ -4,12 +4,13 @@ use prost_types::FieldMask;
 use proto::catalog::v1 as wire;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 
-use crate::harness::{Catalog, admin, invalid, new_product, refusal, service};
+use crate::harness::{Catalog, admin, invalid, new_product, new_question, refusal, service};
 
 fn cart(ids: &[&str]) -> wire::QuoteRequest {
     let lines = ids.iter().map(|id| wire::QuoteRequestLine {
         product_id: (*id).to_owned(),
         quantity: 1,
+        answers: None,
     });
     wire::QuoteRequest {
         lines: lines.collect(),
@@ -76,6 +77,10 @@ async fn a_line_says_what_an_order_keeps(pool: PgPoolOptions, server: PgConnectO
             available: true,
             allow_choosing_quantity: false,
             requires_identity: false,
+            visible: Some(
+                false,
+            ),
+            answer_errors: [],
         },
     ]
     "#);
@@ -152,4 +157,53 @@ async fn a_cart_has_1_to_200_lines(pool: PgPoolOptions, server: PgConnectOptions
         assert_eq!(refused, invalid("lines", "length"));
     }
     assert_eq!(quote(&mut catalog, &["x"; 200]).await.len(), 200);
+}
+
+#[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
+async fn answers_are_held_against_the_products_questions(
+    pool: PgPoolOptions,
+    server: PgConnectOptions,
+) {
+    let mut catalog = Catalog::start(pool, server).await;
+    let category = catalog.category("Shoes").await;
+    let product = catalog.product(new_product(&category)).await;
+    let color = catalog
+        .question(wire::CreateQuestionRequest {
+            type_code: "multiple".into(),
+            configurations: Some(r#"{"values":["red","blue"]}"#.into()),
+            required: true,
+            ..new_question("Color?")
+        })
+        .await;
+    let note = catalog.question(new_question("Note?")).await;
+    for question in [&color, &note] {
+        catalog.link(&product.id, &question.id).await.unwrap();
+    }
+    let (color, note) = (color.id.as_str(), note.id.as_str());
+    let at = |choice: &str| format!("{color}{choice}");
+    for (answers, errors) in [
+        (Some(format!(r#"{{"{color}":["red"]}}"#)), vec![]),
+        (
+            Some(format!(r#"{{"{color}":["blue","red"],"{note}":"x"}}"#)),
+            vec![],
+        ),
+        (None, vec![(at(""), "required")]),
+        (Some("{}".into()), vec![(at(""), "required")]),
+        (
+            Some(format!(r#"{{"{color}":["red","green"]}}"#)),
+            vec![(at("[1]"), "enum")],
+        ),
+        (
+            Some(format!(r#"{{"{note}":1}}"#)),
+            vec![(note.to_owned(), "type"), (at(""), "required")],
+        ),
+    ] {
+        let mut request = cart(&[&product.id]);
+        request.lines[0].answers = answers.clone();
+        let answer = catalog.quotes.quote(service(request)).await.unwrap();
+        let found = &answer.get_ref().lines[0].answer_errors;
+        let found = found.iter().map(|error| (&error.path, error.code.as_str()));
+        let expected = errors.iter().map(|(path, code)| (path, *code));
+        assert!(found.eq(expected), "{answers:?}: {answer:?}");
+    }
 }

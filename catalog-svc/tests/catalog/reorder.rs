@@ -111,6 +111,22 @@ async fn a_category_ends_right_before_another_or_last(
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
+async fn keys_are_numbers_and_not_text(pool: PgPoolOptions, server: PgConnectOptions) {
+    let mut catalog = Catalog::start(pool, server).await;
+    let ids = categories(&mut catalog, "ABCDEFGHIJKL", None).await;
+    move_category(&mut catalog, &ids[0], None).await.unwrap();
+    let (titles, keys) = order(&mut catalog).await;
+    assert_eq!(titles, "BCDEFGHIJKLA");
+    assert_eq!(keys.last().unwrap(), "13");
+    move_category(&mut catalog, &ids[1], Some(&ids[9]))
+        .await
+        .unwrap();
+    let (titles, keys) = order(&mut catalog).await;
+    assert_eq!(titles, "CDEFGHIBJKLA");
+    assert_eq!(keys[7], "9.5");
+}
+
+#[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
 async fn unknown_ids_are_refused(pool: PgPoolOptions, server: PgConnectOptions) {
     let mut catalog = Catalog::start(pool, server).await;
     let ids = categories(&mut catalog, "AB", None).await;

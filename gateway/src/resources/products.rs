@@ -13,6 +13,7 @@ pub use self::write::{NewProduct, ProductPatch};
 use super::{
     categories::Category,
     dto::{self, Raw, Reorder, Time},
+    product_questions::LinkedQuestion,
     reply::{self, Located, Many, Nothing, One},
     tax_rates::TaxRate,
 };
@@ -59,6 +60,9 @@ pub struct Product {
     /// With `include=taxRate`.
     #[serde(skip_serializing_if = "Option::is_none")]
     tax_rate: Option<TaxRate>,
+    /// With `include=questions`, in the order of their links.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    questions: Option<Vec<LinkedQuestion>>,
 }
 
 /// POST /products
@@ -150,6 +154,7 @@ impl From<wire::Product> for Product {
             updated_at: Time::of(product.updated_at),
             category: product.category.map(Into::into),
             tax_rate: product.tax_rate.map(Into::into),
+            questions: product.questions.map(LinkedQuestion::all),
         }
     }
 }

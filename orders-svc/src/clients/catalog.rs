@@ -1,11 +1,12 @@
 //! catalog-svc: what a cart costs now.
 
 use platform::{
+    error::FieldCode,
     grpc::{MAX_MESSAGE, client::Client},
     money::{DecimalPlaces, Percent},
 };
 use proto::catalog::v1::{
-    CategorySnapshot, ProductSnapshot, QuoteLine, QuoteRequest, QuoteRequestLine,
+    AnswerError, CategorySnapshot, ProductSnapshot, QuoteLine, QuoteRequest, QuoteRequestLine,
     catalog_quote_service_client::CatalogQuoteServiceClient,
 };
 
@@ -13,6 +14,7 @@ use super::{amount, malformed, refused};
 use crate::{
     error::Error,
     order::{
+        answers::AnswerFault,
         cart::{NewLine, Quote},
         model::{Category, Product},
     },
@@ -33,6 +35,7 @@ impl Catalog {
         let asked = lines.iter().map(|line| QuoteRequestLine {
             product_id: line.product_id.to_string(),
             quantity: line.quantity.unsigned_abs(),
+            answers: line.answers.clone(),
         });
         let request = QuoteRequest {
             lines: asked.collect(),
@@ -66,7 +69,17 @@ fn quote(line: QuoteLine) -> Result<Option<Quote>, Error> {
         available: line.available,
         allow_choosing_quantity: line.allow_choosing_quantity,
         requires_identity: line.requires_identity,
+        visible: line.visible.unwrap_or(true),
+        answer_faults: line.answer_errors.into_iter().map(answer_fault).collect(),
     }))
+}
+
+fn answer_fault(error: AnswerError) -> AnswerFault {
+    AnswerFault {
+        path: error.path,
+        code: FieldCode::find(&error.code).unwrap_or(FieldCode::Format),
+        message: error.message,
+    }
 }
 
 fn snapshot(product: ProductSnapshot) -> Product {

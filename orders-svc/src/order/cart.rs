@@ -9,6 +9,7 @@ use platform::{
 use sqlx::types::Json;
 
 use super::{
+    answers::{self, AnswerFault},
     bonus::BonusAsset,
     model::{
         DeliveryMethod, Line, LineStatus, Order, OrderId, OrderStatus, OrderWithLines,
@@ -44,16 +45,22 @@ pub struct NewOrder {
 }
 
 /// A line of the cart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewLine {
     /// What.
     pub product_id: ProductId,
     /// How many.
     pub quantity: i32,
+    /// What the buyer answered: JSON text as the client wrote it.
+    pub answers: Option<String>,
 }
 
 /// What the catalogue says of one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the product, and refuses by itself"
+)]
 pub struct Quote {
     /// The product as it is now.
     pub product: Product,
@@ -75,6 +82,10 @@ pub struct Quote {
     pub allow_choosing_quantity: bool,
     /// Whether only verified users can order it.
     pub requires_identity: bool,
+    /// Whether the shop shows it.
+    pub visible: bool,
+    /// What is wrong with the answers of the line.
+    pub answer_faults: Vec<AnswerFault>,
 }
 
 /// What identity says of the buyer.
@@ -153,7 +164,7 @@ impl Cart<'_> {
         for (refusal, lines) in [
             (
                 Refusal::Unavailable,
-                positions(quotes, |quote| !quote.available),
+                positions(quotes, |quote| !quote.available || !quote.visible),
             ),
             (
                 Refusal::MixedAssets,
@@ -169,7 +180,7 @@ impl Cart<'_> {
                 return Err(Error::Lines(refusal, lines));
             }
         }
-        Ok(())
+        answers::check(quotes)
     }
 
     /// What the bonus is paid in.
@@ -215,6 +226,7 @@ impl Cart<'_> {
                 unit_bonus: self.unit_bonus(quote)?,
                 asset_code: quote.asset_code.clone(),
                 bonus_asset_code: self.bonus_asset_code(quote),
+                answers: line.answers.clone(),
                 fulfilled_at: None,
                 created_at: now,
                 updated_at: now,

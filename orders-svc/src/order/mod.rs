@@ -1,5 +1,6 @@
 //! Orders: the aggregate of this service.
 
+pub mod answers;
 pub mod bonus;
 pub mod cart;
 pub mod claim;

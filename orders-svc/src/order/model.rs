@@ -134,6 +134,8 @@ pub struct Line {
     pub asset_code: String,
     /// What the bonus is paid in.
     pub bonus_asset_code: String,
+    /// What the buyer answered to the product's questions: JSON text as the client wrote it.
+    pub answers: Option<String>,
     /// When its last unit was fulfilled.
     pub fulfilled_at: Option<DateTime<Utc>>,
     /// When it was placed.

@@ -201,6 +201,8 @@ pub(crate) fn quote(price: &str, tax: &str, bonus: &str) -> QuoteLine {
         available: true,
         allow_choosing_quantity: true,
         requires_identity: false,
+        visible: Some(true),
+        answer_errors: Vec::new(),
     }
 }
 

@@ -184,6 +184,7 @@ async fn a_line_without_quantity_is_one_unit(_: PgPoolOptions, options: PgConnec
     cart.lines.push(NewOrderLine {
         product_id: bed.add_product("1.00", "0", "0"),
         quantity: None,
+        product_questions_result: None,
     });
     assert_eq!(bed.create(cart).await.unwrap().lines[0].quantity, 1);
 }

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 mod access;
+mod answers;
 mod bed;
 mod bonus;
 mod cancel;

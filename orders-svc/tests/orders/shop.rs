@@ -52,6 +52,7 @@ impl Bed {
         let line = |(product_id, quantity): &(&str, u32)| NewOrderLine {
             product_id: (*product_id).to_owned(),
             quantity: Some(*quantity),
+            product_questions_result: None,
         };
         CreateOrderRequest {
             user_id: self.user.id.clone(),

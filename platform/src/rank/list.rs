@@ -107,7 +107,7 @@ impl RankedList {
     ) -> Result<Vec<Ranked>, sqlx::Error> {
         let Self { table, id, only } = self;
         let sql = format!(
-            "select {id}, rank::text from {table}
+            "select {id}, rank::text as key from {table}
              where {only} and {id} <> $2
                and ($4::uuid is null or (rank, {id}) < ($3::text::numeric, $4))
              order by rank desc, {id} desc
@@ -133,7 +133,7 @@ impl RankedList {
     ) -> Result<Vec<Ranked>, sqlx::Error> {
         let Self { table, id, only } = self;
         let sql = format!(
-            "select {id}, rank::text from {table}
+            "select {id}, rank::text as key from {table}
              where {only} and {id} <> $2 and (rank, {id}) >= ($3::text::numeric, $4)
              order by rank, {id}
              limit $5"

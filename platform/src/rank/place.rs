@@ -113,6 +113,16 @@ fn spacing() -> U256 {
     U256::new(10).pow(20)
 }
 
+/// At the end of a list integers are enough, while there are any.
+fn low_end(low: U256, high: U256, items: usize) -> U256 {
+    let integers = low + (U256::from(items as u64) + 1) * Rank::first().0;
+    if high > end() {
+        high.min(integers)
+    } else {
+        high
+    }
+}
+
 fn respace(before: &Side, after: &Side, ties: (usize, usize)) -> Placement {
     let mut reach = 1;
     loop {
@@ -122,6 +132,7 @@ fn respace(before: &Side, after: &Side, ties: (usize, usize)) -> Placement {
             return Placement::Unknown;
         };
         let items = taken.0 + 1 + taken.1;
+        let high = low_end(low, high, items);
         let step = high.saturating_sub(low) / U256::from(items as u64 + 1);
         if step >= spacing() {
             let nth = |n: usize| Rank(low + step * U256::from(n as u64) - 1);

@@ -21,7 +21,11 @@ pub const PRODUCTS: ListTable = ListTable::new(
     ],
 )
 .sorted_by(&[asc("order")])
-.including(&[Include::new("category"), Include::new("taxRate")]);
+.including(&[
+    Include::new("category"),
+    Include::new("questions"),
+    Include::new("taxRate"),
+]);
 
 /// `/categories`. `availableProducts` and `visibleProducts` are true of a category with at least
 /// one such product.
@@ -39,6 +43,33 @@ pub const CATEGORIES: ListTable = ListTable::new(
     ],
 )
 .sorted_by(&[asc("order")]);
+
+/// `/questions`.
+pub const QUESTIONS: ListTable = ListTable::new(
+    "questions",
+    &[
+        Field::new("createdAt", Class::Time).sortable(),
+        Field::new("id", Class::Id),
+        Field::new("productTypeCode", Class::ILike),
+        Field::new("title", Class::ILike).sortable(),
+        Field::new(
+            "typeCode",
+            Class::Enum(&["date", "multiple", "single", "text", "time"]),
+        )
+        .sortable(),
+        Field::new("updatedAt", Class::Time),
+    ],
+);
+
+/// `/question-types`.
+pub const QUESTION_TYPES: ListTable = ListTable::new(
+    "question-types",
+    &[
+        Field::new("code", Class::Code).sortable(),
+        Field::new("createdAt", Class::Time).sortable(),
+    ],
+)
+.sorted_by(&[asc("code")]);
 
 /// `/tax-rates`.
 pub const TAX_RATES: ListTable = ListTable::new(

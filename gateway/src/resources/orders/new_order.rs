@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::{Order, required, with_user};
 use crate::{
-    extract::{Answer, Call, CustomData, Json},
+    extract::{Answer, Call, CustomData, Json, JsonObject},
     resources::reply::{Located as _, One},
     respond::Data,
 };
@@ -27,6 +27,9 @@ pub struct NewOrderLine {
     product_id: String,
     /// Default 1; at most 1 000 000.
     quantity: Option<u32>,
+    /// The answers to the product's questions: question id to answer.
+    #[schema(value_type = Option<Object>)]
+    product_questions_result: Option<JsonObject>,
 }
 
 /// An order to place.
@@ -72,6 +75,7 @@ impl From<NewOrder> for CreateOrderRequest {
         let line = |line: NewOrderLine| wire::NewOrderLine {
             product_id: line.product_id,
             quantity: line.quantity,
+            product_questions_result: line.product_questions_result.map(|json| json.0),
         };
         Self {
             user_id: body.user_id,

@@ -24,7 +24,7 @@ const MAX_LINES: usize = 200;
 const MAX_QUANTITY: u32 = 1_000_000;
 /// Characters in the longest free text.
 const MAX_TEXT: usize = 2_048;
-/// Bytes in the largest `customData`.
+/// Bytes in the largest `customData`, and in the largest answers of a line.
 const MAX_CUSTOM_DATA: usize = 16 * 1024;
 
 /// Reads a cart; whatever is wrong with its form is refused at once.
@@ -84,9 +84,14 @@ fn lines(violations: &mut Violations, lines: &[wire::NewOrderLine]) -> Vec<NewLi
             .filter(|_| (1..=MAX_QUANTITY).contains(&quantity))
             .ok_or_else(|| InvalidValue::new(FieldCode::Range, "must be 1 to 1000000"));
         let quantity = violations.value(&format!("lines[{position}].quantity"), quantity);
+        if let Some(answers) = &line.product_questions_result {
+            let field = format!("lines[{position}].productQuestionsResult");
+            violations.value(&field, check_object(answers));
+        }
         Some(NewLine {
             product_id: product_id?,
             quantity: quantity?,
+            answers: line.product_questions_result.clone(),
         })
     };
     lines

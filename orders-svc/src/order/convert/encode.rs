@@ -149,10 +149,26 @@ pub fn line(line: &Line) -> wire::OrderLine {
         asset_code: line.asset_code.clone(),
         bonus_asset_code: line.bonus_asset_code.clone(),
         fulfilled_at: line.fulfilled_at.map(to_proto),
-        metadata: "{}".to_owned(),
+        metadata: line_metadata(line),
         created_at: Some(to_proto(line.created_at)),
         updated_at: Some(to_proto(line.updated_at)),
     }
+}
+
+/// What `metadata` of a line shows.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct LineMetadata<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    product_questions_result: Option<&'a RawValue>,
+}
+
+fn line_metadata(line: &Line) -> String {
+    let answers = line.answers.as_deref();
+    let metadata = LineMetadata {
+        product_questions_result: answers.and_then(|json| serde_json::from_str(json).ok()),
+    };
+    serde_json::to_string(&metadata).expect("JSON text makes JSON")
 }
 
 fn product(id: ProductId, product: &Product) -> wire::OrderedProduct {

@@ -16,17 +16,17 @@ pub async fn insert_in_tx(conn: &mut PgConnection, lines: &[Line]) -> Result<(),
     let inserted = sqlx::query!(
         "insert into orders.order_lines (
              id, order_id, position, product_id, product, quantity, fulfilled_quantity, status,
-             unit_price, unit_tax, tax_rate, unit_bonus, asset_code, bonus_asset_code, created_at,
-             updated_at)
+             unit_price, unit_tax, tax_rate, unit_bonus, asset_code, bonus_asset_code, answers,
+             created_at, updated_at)
          select line.id, line.order_id, line.position, line.product_id, line.product,
                 line.quantity, 0, 'unfulfilled', line.unit_price, line.unit_tax, line.tax_rate,
-                line.unit_bonus, line.asset_code, line.bonus_asset_code, line.created_at,
-                line.created_at
+                line.unit_bonus, line.asset_code, line.bonus_asset_code, line.answers,
+                line.created_at, line.created_at
          from unnest($1::uuid[], $2::uuid[], $3::integer[], $4::uuid[], $5::jsonb[], $6::integer[],
                      $7::numeric[], $8::numeric[], $9::numeric[], $10::numeric[], $11::text[],
-                     $12::text[], $13::timestamptz[])
+                     $12::text[], $13::timestamptz[], $14::text[])
              as line (id, order_id, position, product_id, product, quantity, unit_price, unit_tax,
-                      tax_rate, unit_bonus, asset_code, bonus_asset_code, created_at)",
+                      tax_rate, unit_bonus, asset_code, bonus_asset_code, created_at, answers)",
         &column(lines, |line| line.id) as _,
         &column(lines, |line| line.order_id) as _,
         &column(lines, |line| line.position),
@@ -40,6 +40,7 @@ pub async fn insert_in_tx(conn: &mut PgConnection, lines: &[Line]) -> Result<(),
         &column(lines, |line| line.asset_code.clone()),
         &column(lines, |line| line.bonus_asset_code.clone()),
         &column(lines, |line| line.created_at),
+        &column(lines, |line| line.answers.clone()) as _,
     )
     .execute(conn)
     .await?;

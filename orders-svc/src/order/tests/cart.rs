@@ -50,6 +50,11 @@ fn every_refusal_names_its_lines() {
             "lines[0].productId",
         ),
         (
+            refusal(|quotes, _, _| quotes[1].as_mut().unwrap().visible = false),
+            Code::ProductUnavailable,
+            "lines[1].productId",
+        ),
+        (
             refusal(|quotes, _, _| quotes[1].as_mut().unwrap().asset_code = "eur".into()),
             Code::MixedAssets,
             "lines[1].productId",

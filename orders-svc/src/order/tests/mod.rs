@@ -50,6 +50,8 @@ fn quote(price: &str, tax_rate: &str, bonus: &str) -> Quote {
         available: true,
         allow_choosing_quantity: true,
         requires_identity: false,
+        visible: true,
+        answer_faults: Vec::new(),
     }
 }
 
@@ -70,6 +72,7 @@ fn new_order(ids: &Ids, quantities: &[i32]) -> NewOrder {
             .map(|&quantity| NewLine {
                 product_id: ids.next(),
                 quantity,
+                answers: None,
             })
             .collect(),
         delivery_method: Some(DeliveryMethod::Shipping),

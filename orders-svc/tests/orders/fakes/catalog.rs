@@ -1,7 +1,8 @@
-//! catalog-svc: quotes what the world holds.
+//! catalog-svc: quotes what the world holds. Any answers satisfy a product's questions.
 
 use proto::catalog::v1::{
-    QuoteLine, QuoteRequest, QuoteResponse, catalog_quote_service_server::CatalogQuoteService,
+    QuoteLine, QuoteRequest, QuoteRequestLine, QuoteResponse,
+    catalog_quote_service_server::CatalogQuoteService,
 };
 use tonic::{Request, Response, Status};
 
@@ -14,10 +15,15 @@ impl CatalogQuoteService for World {
         request: Request<QuoteRequest>,
     ) -> Result<Response<QuoteResponse>, Status> {
         let state = self.state();
-        let quote =
-            |id: &String| -> QuoteLine { state.products.get(id).cloned().unwrap_or_default() };
-        let lines = request.get_ref().lines.iter();
-        let lines = lines.map(|line| quote(&line.product_id)).collect();
+        let quote = |line: &QuoteRequestLine| -> QuoteLine {
+            let known = state.products.get(&line.product_id).cloned();
+            let mut quoted = known.unwrap_or_default();
+            if line.answers.is_some() {
+                quoted.answer_errors.clear();
+            }
+            quoted
+        };
+        let lines = request.get_ref().lines.iter().map(quote).collect();
         Ok(Response::new(QuoteResponse { lines }))
     }
 }

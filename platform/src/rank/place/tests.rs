@@ -169,6 +169,11 @@ fn equal_keys_become_different_ones() {
     list.move_item(4, Some(0));
     list.assert_in_order();
     assert!(list.items.windows(2).all(|pair| pair[0].0 < pair[1].0));
+    assert!(
+        list.items
+            .iter()
+            .all(|item| item.0 < Rank::parse("9").unwrap())
+    );
     let mut long = List::of(vec![one; 3_000]);
     long.move_item(2_999, Some(1_500));
     long.move_item(0, None);

@@ -1,0 +1,87 @@
+//! Questions between the wire and the model.
+
+use platform::{clock::to_proto as time, error::Failure};
+use proto::catalog::v1 as wire;
+
+use super::{Configurations, NewQuestion, Question, QuestionKind, QuestionPatch, QuestionType};
+use crate::{
+    fields::{CHECKED, Fields},
+    product::ProductType,
+    text,
+};
+
+/// A question as it is answered.
+pub fn to_proto(question: Question) -> wire::Question {
+    wire::Question {
+        json_schema: question.schema().to_string(),
+        id: question.id.into(),
+        title: question.title,
+        description: question.description,
+        type_code: question.kind.as_str().into(),
+        product_type_code: question.product_kind.as_str().into(),
+        required: question.required,
+        configurations: question.configurations.json,
+        custom_data: question.custom_data,
+        metadata: text::no_custom_data(),
+        created_at: Some(time(question.created_at)),
+        updated_at: Some(time(question.updated_at)),
+    }
+}
+
+/// A type of questions as it is answered.
+pub fn type_to_proto(kind: QuestionType) -> wire::QuestionType {
+    wire::QuestionType {
+        code: kind.code,
+        name: kind.name,
+        json_schema_template: kind.json_schema_template,
+        created_at: Some(time(kind.created_at)),
+    }
+}
+
+/// Reads the fields of a create.
+pub fn new_question(request: wire::CreateQuestionRequest) -> Result<NewQuestion, Failure> {
+    let mut fields = Fields::of_create();
+    let title = fields.required("title", request.title, text::title);
+    let kind = fields.required("type_code", request.type_code, |code| {
+        QuestionKind::parse(&code)
+    });
+    let product_kind = fields.required("product_type_code", request.product_type_code, |code| {
+        ProductType::parse(&code)
+    });
+    let configurations = request.configurations;
+    let configurations = fields.optional("configurations", configurations, Configurations::parse);
+    let description = fields.optional("description", request.description, text::description);
+    let custom_data = fields.optional("custom_data", request.custom_data, text::custom_data);
+    fields.finish()?;
+    Ok(NewQuestion {
+        title: title.expect(CHECKED),
+        description,
+        kind: kind.expect(CHECKED),
+        product_kind: product_kind.expect(CHECKED),
+        required: request.required,
+        configurations: configurations.unwrap_or_else(Configurations::none),
+        custom_data: custom_data.unwrap_or_else(text::no_custom_data),
+    })
+}
+
+/// Reads the fields of an update.
+pub fn patch(request: wire::UpdateQuestionRequest) -> Result<QuestionPatch, Failure> {
+    let mask = request.update_mask.unwrap_or_default().paths;
+    let mut fields = Fields::of_update(&mask);
+    let configurations = request.configurations;
+    let patch = QuestionPatch {
+        title: fields.changed("title", request.title, text::title),
+        description: fields.patched("description", request.description, text::description),
+        kind: fields.changed("type_code", request.type_code, |code| {
+            QuestionKind::parse(&code)
+        }),
+        product_kind: fields.changed("product_type_code", request.product_type_code, |code| {
+            ProductType::parse(&code)
+        }),
+        required: fields.changed("required", request.required, Ok),
+        configurations: fields.changed("configurations", configurations, Configurations::parse),
+        custom_data: fields.changed("custom_data", request.custom_data, text::custom_data),
+    };
+    fields.finish()?;
+    Ok(patch)
+}

@@ -3,6 +3,7 @@
 pub mod category;
 pub mod clients;
 pub mod config;
+pub mod consumers;
 pub mod context;
 pub mod error;
 pub mod fields;
@@ -21,7 +22,11 @@ use futures::FutureExt as _;
 use platform::{
     grpc::{client, server::Server},
     lifecycle::Supervisor,
-    messaging::{self, relay},
+    messaging::{
+        self,
+        inbox::{self, Consumer},
+        relay,
+    },
     pg,
     service::{Application, Runtime, Schema},
 };
@@ -40,6 +45,7 @@ use crate::{
     category::Categories,
     clients::wallet::Wallet,
     config::Config,
+    consumers::{WALLET, asset_changed::FollowAssets},
     context::{Context, SCHEMA},
     media::Media,
     product::Products,
@@ -58,6 +64,7 @@ pub struct CatalogService {
     server: Server,
     pool: PgPool,
     jetstream: jetstream::Context,
+    wallet: Wallet,
 }
 
 impl Application for CatalogService {
@@ -88,19 +95,27 @@ impl Application for CatalogService {
             ids: runtime.ids,
         };
         let media = Media::new(&config.media_base_url);
+        let wallet = Wallet::new(wallet);
         Ok(Self {
-            server: add_services(server, &context, Wallet::new(wallet), media),
+            server: add_services(server, &context, wallet.clone(), media),
             pool,
             jetstream,
+            wallet,
         })
     }
 
     async fn run_until_stopped(self, stop: CancellationToken) -> anyhow::Result<()> {
         let tasks = Supervisor::new(stop.clone());
-        let (pool, jetstream) = (self.pool, self.jetstream);
+        let (pool, jetstream) = (self.pool.clone(), self.jetstream.clone());
         tasks.spawn("relay", move |stop| {
             let relay = relay::run(pool.clone(), SCHEMA, jetstream.clone(), stop);
             relay.map(Ok)
+        });
+        let (pool, jetstream, wallet) = (self.pool, self.jetstream, self.wallet);
+        tasks.spawn("asset-changed", move |stop| {
+            let consumer = Consumer::new(Self::NAME, SCHEMA, WALLET, "AssetChanged");
+            let follow = FollowAssets(wallet.clone());
+            inbox::run(consumer, jetstream.clone(), pool.clone(), follow, stop).map(Ok)
         });
         self.server.serve(stop).await?;
         tasks.finish().await;

@@ -237,6 +237,11 @@ fn operators(class: Class) -> String {
             "A part of the text in any case, a pattern with `%`, `like:` or `ilike:`.".to_owned()
         }
         Class::Bool => "`true` or `false`.".to_owned(),
+        Class::Search => {
+            "Words that all occur, the last one as the start of a word, without regard \
+                          to case and accents. Without a sort, what matches best comes first."
+                .to_owned()
+        }
         Class::Flag => "`true` or `false`; see the description of the list.".to_owned(),
         Class::Number | Class::Money => {
             "A number, or `gt:`, `gte:`, `lt:`, `lte:` and a number.".to_owned()

@@ -75,6 +75,16 @@ impl Wallet {
         known.ok_or_else(|| Failure::internal("wallet-svc answered without settings"))
     }
 
+    /// Takes note of what an event says of an asset.
+    pub async fn learn(&self, asset: Asset) {
+        let key = asset.code.to_ascii_lowercase();
+        let answer = Known {
+            value: asset,
+            since: Instant::now(),
+        };
+        self.known_assets.insert(key, answer).await;
+    }
+
     async fn ask_asset(&self, code: &str) -> Result<Option<Asset>, Failure> {
         let request = wire::GetAssetRequest { code: code.into() };
         match self.assets.clone().get_asset(request).await {

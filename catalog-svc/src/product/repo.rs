@@ -12,6 +12,15 @@ use sqlx::PgConnection;
 
 use super::{Product, pricing::PricingAsset, row::ProductRow};
 
+/// The word occurs in the product, or in its category's title: an index finds either.
+const WORD: &str = "p.search @@ to_tsquery('simple', catalog.fold(?)) or p.category_id = any(array(
+    select c.id from catalog.categories c
+    where c.deleted_at is null and c.search @@ to_tsquery('simple', catalog.fold(?))))";
+
+/// A name counts more than a description. What only the category's title holds counts nothing: looking
+/// it up for every match would double the cost of a search.
+const RANK: &str = "ts_rank(p.search, to_tsquery('simple', catalog.fold(?)))::numeric";
+
 /// Writes a new product.
 pub async fn insert_in_tx(conn: &mut PgConnection, product: &Product) -> Result<(), sqlx::Error> {
     let (details, pricing) = (&product.details, &product.pricing);
@@ -104,7 +113,8 @@ pub async fn list(
              p.custom_data, p.version, p.created_at, p.updated_at",
         )
         .only("p.deleted_at is null")
-        .column("order", "p.rank");
+        .column("order", "p.rank")
+        .words("search", WORD, RANK);
     let list = if visible_only {
         list.only("p.visible")
     } else {
@@ -190,7 +200,8 @@ pub async fn last_rank(conn: &mut PgConnection) -> Result<Option<Rank>, sqlx::Er
     .await
 }
 
-/// Remembers an asset for reads. Most of the time nothing is new, and then nothing is locked.
+/// Remembers an asset for reads, unless an event told of it: events are never older than answers.
+/// Most of the time nothing is new, and then nothing is locked.
 pub async fn remember_asset_in_tx(
     conn: &mut PgConnection,
     asset: &PricingAsset,
@@ -198,9 +209,10 @@ pub async fn remember_asset_in_tx(
     sqlx::query!(
         "insert into catalog.assets (code, decimal_places)
          select $1, $2 where not exists (
-             select from catalog.assets where code = $1 and decimal_places = $2
+             select from catalog.assets where code = $1 and (decimal_places = $2 or version > 0)
          )
-         on conflict (code) do update set decimal_places = excluded.decimal_places",
+         on conflict (code) do update set decimal_places = excluded.decimal_places
+         where assets.version = 0",
         asset.code,
         asset.decimal_places as _,
     )

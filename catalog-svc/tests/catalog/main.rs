@@ -6,6 +6,7 @@
 )]
 
 mod access;
+mod assets;
 mod categories;
 mod fake_wallet;
 mod harness;
@@ -17,4 +18,5 @@ mod products;
 mod questions;
 mod quotes;
 mod reorder;
+mod search;
 mod tax_rates;

@@ -41,6 +41,8 @@ pub enum Test {
     },
     /// A flag, on or off.
     Switched(bool),
+    /// Holding all these words, the last one as the start of a word.
+    Holds(Vec<String>),
 }
 
 /// Where a page starts.
@@ -206,6 +208,7 @@ fn test(class: Class, operator: Operator, values: &[String]) -> Result<Test, Str
         }
         (Operator::Eq, Class::Like, _) => pattern(&plain(text), false),
         (Operator::Eq, Class::ILike, _) => pattern(&plain(text), true),
+        (Operator::Eq, Class::Search, _) => fields::words(text).map(Test::Holds),
         (Operator::Eq, Class::Flag, Value::Bool(on)) => Ok(Test::Switched(on)),
         (Operator::Eq, _, value) => Ok(Test::Equals(value)),
         (bound, _, value) => Ok(Test::Compares(bound, value)),

@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, NaiveTime, Utc};
 use proto::{common::v1::Operator, lists::Class};
+use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
 use uuid::Uuid;
 
 use crate::{
@@ -15,7 +16,7 @@ pub const fn operators(class: Class) -> &'static [Operator] {
     match class {
         Class::Id | Class::Enum(_) | Class::Code | Class::CaselessCode => &[Eq, In, Nin],
         Class::Like | Class::ILike => &[Eq, Like, Ilike],
-        Class::Bool | Class::Flag => &[Eq],
+        Class::Bool | Class::Flag | Class::Search => &[Eq],
         Class::Number | Class::Money | Class::Time => &[Eq, Gt, Gte, Lt, Lte],
     }
 }
@@ -80,7 +81,7 @@ impl From<&str> for Value {
 pub fn value(class: Class, text: &str) -> Result<Value, String> {
     match class {
         Class::Code | Class::CaselessCode if text.is_empty() => Err("must not be empty".into()),
-        Class::Code | Class::CaselessCode | Class::Like | Class::ILike => {
+        Class::Code | Class::CaselessCode | Class::Like | Class::ILike | Class::Search => {
             Ok(Value::Text(text.to_owned()))
         }
         Class::Enum(allowed) if allowed.contains(&text) => Ok(Value::Text(text.to_owned())),
@@ -104,6 +105,26 @@ pub fn value(class: Class, text: &str) -> Result<Value, String> {
             "must be a time like `2026-01-31T10:00:00Z` or a date like `2026-01-31`".into()
         }),
     }
+}
+
+/// Words in the longest search.
+const MAX_WORDS: usize = 16;
+
+/// The words of a search, without accents. They hold letters and digits only.
+pub(super) fn words(text: &str) -> Result<Vec<String>, String> {
+    let folded: String = text
+        .nfkd()
+        .filter(|letter| !is_combining_mark(*letter))
+        .collect();
+    let words = folded.split(|letter: char| !letter.is_alphanumeric());
+    let words: Vec<_> = words
+        .filter(|word| !word.is_empty())
+        .map(str::to_owned)
+        .collect();
+    if (1..=MAX_WORDS).contains(&words.len()) {
+        return Ok(words);
+    }
+    Err(format!("must have 1 to {MAX_WORDS} words"))
 }
 
 /// `` `a` `b` ``
@@ -199,6 +220,25 @@ mod tests {
             "123456789012345678901",
         ] {
             assert!(number(text).is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn searches_are_words_without_accents() {
+        for (text, expected) in [
+            ("red shoes", "red|shoes"),
+            ("  Crème-brûlée, Nr.5 ", "Creme|brulee|Nr|5"),
+            ("(1) & 'x':* | !ﬁn ⑴", "1|x|fin|1"),
+            (
+                "日本 한국",
+                "日本|\u{1112}\u{1161}\u{11ab}\u{1100}\u{116e}\u{11a8}",
+            ),
+        ] {
+            assert_eq!(words(text).unwrap().join("|"), expected);
+        }
+        let many = "x ".repeat(MAX_WORDS + 1);
+        for text in ["", " ", "!?", "\u{301}", &many] {
+            assert!(words(text).is_err(), "{text}");
         }
     }
 

@@ -15,6 +15,7 @@ pub const PRODUCTS: ListTable = ListTable::new(
         Field::new("name", Class::ILike),
         Field::new("order", Class::Number).sortable(),
         Field::new("requiresIdentity", Class::Bool),
+        Field::new("search", Class::Search),
         Field::new("typeCode", Class::Enum(&["digital", "physical", "service"])),
         Field::new("updatedAt", Class::Time),
         Field::new("visible", Class::Bool),

@@ -32,6 +32,9 @@ pub enum Class {
     Time,
     /// A named condition that `true` switches on: `=`.
     Flag,
+    /// Words that all occur, the last one as the start of a word: `=`. Without a sort, what matches
+    /// best comes first.
+    Search,
 }
 
 /// A field of a list.

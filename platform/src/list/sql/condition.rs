@@ -26,17 +26,35 @@ impl Restriction {
             None => {
                 sql.push(self.condition);
             }
-            Some(value) => {
-                for (n, part) in self.condition.split('?').enumerate() {
-                    if n > 0 {
-                        push_value(sql, value);
-                    }
-                    sql.push(part);
-                }
-            }
+            Some(value) => push_bound(sql, self.condition, value),
         }
         sql.push(")");
     }
+}
+
+/// SQL with the value at each `?`.
+pub(super) fn push_bound(sql: &mut Sql, text: &str, value: &Value) {
+    for (n, part) in text.split('?').enumerate() {
+        if n > 0 {
+            push_value(sql, value);
+        }
+        sql.push(part);
+    }
+}
+
+/// Words as Postgres' `tsquery` writes them; the last one is the start of a word.
+fn lexemes(words: &[String]) -> impl Iterator<Item = String> {
+    let last = words.len().saturating_sub(1);
+    let lexeme = move |(n, word): (usize, &String)| {
+        let start = if n == last { ":*" } else { "" };
+        format!("'{word}'{start}")
+    };
+    words.iter().enumerate().map(lexeme)
+}
+
+/// A `tsquery` of any of the words, for ranking.
+pub(super) fn any_of(words: &[String]) -> String {
+    lexemes(words).collect::<Vec<_>>().join(" | ")
 }
 
 /// Where a field lies in the tables.
@@ -45,6 +63,10 @@ pub(super) enum Target {
     Expression(Cow<'static, str>),
     AnyOf(&'static [&'static str]),
     Array(&'static str),
+    Words {
+        each: &'static str,
+        rank: &'static str,
+    },
     Flag {
         on: &'static str,
         off: Option<&'static str>,
@@ -61,6 +83,16 @@ impl Target {
                 sql.push(format_args!("({})", off.unwrap_or("true")));
             }
             (Self::Expression(expression), test) => push_test(sql, expression, field.class, test),
+            (Self::Words { each, .. }, Test::Holds(words)) => {
+                sql.push("(true");
+                for word in lexemes(words) {
+                    sql.push(" and (");
+                    push_bound(sql, each, &Value::Text(word));
+                    sql.push(")");
+                }
+                sql.push(")");
+            }
+            (Self::Words { .. }, _) => unreachable!("a search has words"),
             (Self::Array(column), test) => push_overlap(sql, column, test),
             (Self::AnyOf(columns), test) => {
                 let none = matches!(test, Test::NotIn(_));
@@ -110,6 +142,7 @@ fn push_test(sql: &mut Sql, expression: &str, class: Class, test: &Test) {
         Test::Switched(on) => {
             sql.push(format_args!("({expression}) = ")).push_bind(*on);
         }
+        Test::Holds(_) => unreachable!("searches have a target of their own"),
     }
 }
 

@@ -45,9 +45,12 @@ pub(super) fn decode(
 /// product with more than 8 decimals, an empty code.
 fn value(class: Class, text: String) -> Option<Value> {
     match class {
-        Class::Enum(_) | Class::Code | Class::CaselessCode | Class::Like | Class::ILike => {
-            (!text.contains('\0')).then_some(Value::Text(text))
-        }
+        Class::Enum(_)
+        | Class::Code
+        | Class::CaselessCode
+        | Class::Like
+        | Class::ILike
+        | Class::Search => (!text.contains('\0')).then_some(Value::Text(text)),
         Class::Number | Class::Money => fields::number(&text).map(Value::Number),
         Class::Id | Class::Bool | Class::Time | Class::Flag => fields::value(class, &text).ok(),
     }

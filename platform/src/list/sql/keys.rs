@@ -3,7 +3,11 @@
 use proto::lists::{Class, Field};
 use sqlx::{Postgres, QueryBuilder, Row, postgres::PgRow};
 
-use super::{List, condition::push_value, cursor};
+use super::{
+    List,
+    condition::{push_bound, push_value},
+    cursor,
+};
 use crate::{error::Failure, list::fields::Value};
 
 type Sql = QueryBuilder<Postgres>;
@@ -17,6 +21,8 @@ pub(super) struct Keys {
 
 pub(super) struct SortKey {
     expression: String,
+    /// What stands at each `?` of the expression.
+    bound: Option<Value>,
     pub(super) class: Class,
     nullable: bool,
     descending: bool,
@@ -24,18 +30,32 @@ pub(super) struct SortKey {
 
 impl Keys {
     /// The primary key runs the way of the key before it, so that one index can serve both.
-    pub(super) fn new(list: &List, sort: &[(&'static Field, bool)]) -> Self {
+    pub(super) fn new(
+        list: &List,
+        best: Option<(&'static str, String)>,
+        sort: &[(&'static Field, bool)],
+    ) -> Self {
         let key = |(field, descending): &(&'static Field, bool)| SortKey {
             expression: list.expression(field).into_owned(),
+            bound: None,
             class: field.class,
             nullable: field.nullable,
             descending: *descending,
         };
-        let mut keys: Vec<_> = sort.iter().map(key).collect();
+        let searched = best.is_some();
+        let best = best.map(|(rank, words)| SortKey {
+            expression: rank.to_owned(),
+            bound: Some(Value::Text(words)),
+            class: Class::Number,
+            nullable: false,
+            descending: true,
+        });
+        let mut keys: Vec<_> = best.into_iter().chain(sort.iter().map(key)).collect();
         let primary = list.key.expression();
         if keys.iter().all(|key| key.expression != primary) {
             keys.push(SortKey {
                 expression: primary.to_owned(),
+                bound: None,
                 class: list.key.class(),
                 nullable: false,
                 descending: keys.last().is_some_and(|key| key.descending),
@@ -44,6 +64,10 @@ impl Keys {
         let names = sort.iter().map(|(field, descending)| {
             format!("{}{}", if *descending { "-" } else { "" }, field.name)
         });
+        let names = searched
+            .then(|| "-search".to_owned())
+            .into_iter()
+            .chain(names);
         Self {
             keys,
             name: names.collect::<Vec<_>>().join(","),
@@ -53,34 +77,28 @@ impl Keys {
     /// The keys of a row as an array of text, from which a cursor is made.
     pub(super) fn push_values(&self, sql: &mut Sql) {
         sql.push("array[");
-        let mut separated = sql.separated(", ");
-        for SortKey {
-            expression, class, ..
-        } in &self.keys
-        {
-            match class {
-                Class::Time => separated.push(format_args!(
-                    "to_char({expression} at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')"
-                )),
-                _ => separated.push(format_args!("({expression})::text")),
+        for (n, key) in self.keys.iter().enumerate() {
+            sql.push(if n > 0 { ", " } else { "" });
+            let (before, after) = match key.class {
+                Class::Time => (
+                    "to_char(",
+                    " at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')",
+                ),
+                _ => ("(", ")::text"),
             };
+            sql.push(before);
+            key.push(sql);
+            sql.push(after);
         }
         sql.push("]");
     }
 
     pub(super) fn push_order(&self, sql: &mut Sql) {
         sql.push(" order by ");
-        let mut separated = sql.separated(", ");
-        for SortKey {
-            expression,
-            descending,
-            ..
-        } in &self.keys
-        {
-            separated.push(format_args!(
-                "{expression}{}",
-                if *descending { " desc" } else { "" }
-            ));
+        for (n, key) in self.keys.iter().enumerate() {
+            sql.push(if n > 0 { ", " } else { "" });
+            key.push(sql);
+            sql.push(if key.descending { " desc" } else { "" });
         }
     }
 
@@ -101,13 +119,12 @@ impl Keys {
         };
         if self.keys.iter().zip(&values).all(plain) {
             // A row comparison, which an index on the same keys answers directly.
-            let expressions: Vec<_> = self
-                .keys
-                .iter()
-                .map(|key| key.expression.as_str())
-                .collect();
-            let operator = if descending { "<" } else { ">" };
-            sql.push(format_args!("({}) {operator} (", expressions.join(", ")));
+            sql.push("(");
+            for (n, key) in self.keys.iter().enumerate() {
+                sql.push(if n > 0 { ", " } else { "" });
+                key.push(sql);
+            }
+            sql.push(if descending { ") < (" } else { ") > (" });
             for (n, value) in values.iter().flatten().enumerate() {
                 sql.push(if n > 0 { ", " } else { "" });
                 push_value(sql, value);
@@ -136,35 +153,49 @@ fn push_after_each(sql: &mut Sql, keys: &[SortKey], values: &[Option<Value>]) {
 }
 
 impl SortKey {
+    fn push(&self, sql: &mut Sql) {
+        match &self.bound {
+            None => {
+                sql.push(&self.expression);
+            }
+            Some(value) => push_bound(sql, &self.expression, value),
+        }
+    }
+
     /// Nulls count as the largest value, as in Postgres' own order.
     fn push_beyond(&self, sql: &mut Sql, value: Option<&Value>) {
-        let expression = &self.expression;
         match (value, self.descending) {
             (None, false) => {
                 sql.push("false");
             }
             (None, true) => {
-                sql.push(format_args!("{expression} is not null"));
+                self.push(sql);
+                sql.push(" is not null");
             }
             (Some(value), false) => {
-                sql.push(format_args!("({expression} is null or {expression} > "));
+                sql.push("(");
+                self.push(sql);
+                sql.push(" is null or ");
+                self.push(sql);
+                sql.push(" > ");
                 push_value(sql, value);
                 sql.push(")");
             }
             (Some(value), true) => {
-                sql.push(format_args!("{expression} < "));
+                self.push(sql);
+                sql.push(" < ");
                 push_value(sql, value);
             }
         }
     }
 
     fn push_same(&self, sql: &mut Sql, value: Option<&Value>) {
-        let expression = &self.expression;
+        self.push(sql);
         if let Some(value) = value {
-            sql.push(format_args!("{expression} = "));
+            sql.push(" = ");
             push_value(sql, value);
         } else {
-            sql.push(format_args!("{expression} is null"));
+            sql.push(" is null");
         }
     }
 }

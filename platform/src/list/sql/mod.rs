@@ -13,11 +13,11 @@ use proto::{
 use sqlx::{FromRow, PgConnection, Postgres, QueryBuilder, Row, postgres::PgRow};
 
 use self::{
-    condition::{Restriction, Target},
+    condition::{Restriction, Target, any_of},
     keys::Keys,
 };
 use super::{
-    check::{Checked, Start, check},
+    check::{Checked, Start, Test, check},
     fields::Value,
     refuse,
 };
@@ -149,6 +149,14 @@ impl List {
         self.target(field, Target::Array(column))
     }
 
+    /// A search: `each` is the condition on one word, `rank` a number that says how well any of the
+    /// words match. In both `?` stands for text of a `tsquery`. Whether a word holds accents is for
+    /// them to say; what is bound holds none.
+    #[must_use]
+    pub fn words(self, field: &'static str, each: &'static str, rank: &'static str) -> Self {
+        self.target(field, Target::Words { each, rank })
+    }
+
     /// A flag that adds this condition when it is `true`.
     #[must_use]
     pub fn flag(self, field: &'static str, on: &'static str) -> Self {
@@ -171,7 +179,10 @@ impl List {
         T: for<'r> FromRow<'r, PgRow>,
     {
         let checked = check(self.table, request)?;
-        let keys = Keys::new(self, &checked.sort);
+        let best = self
+            .best_first(&checked)
+            .filter(|_| request.sort.is_empty());
+        let keys = Keys::new(self, best, &checked.sort);
         let mut rows = self
             .statement(&checked, &keys)?
             .build()
@@ -264,6 +275,16 @@ impl List {
             || Target::Expression(self.default_column(field.name).into()),
             |(_, target)| target.clone(),
         )
+    }
+
+    /// The rank of a search, and what is searched for.
+    fn best_first(&self, checked: &Checked) -> Option<(&'static str, String)> {
+        checked.conditions.iter().find_map(|condition| {
+            match (self.target_of(condition.field), &condition.test) {
+                (Target::Words { rank, .. }, Test::Holds(words)) => Some((rank, any_of(words))),
+                _ => None,
+            }
+        })
     }
 
     /// The expression a field sorts by.

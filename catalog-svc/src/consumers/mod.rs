@@ -1,0 +1,8 @@
+//! The events of other contexts that the catalogue follows, one file an event.
+
+pub mod asset_changed;
+
+use platform::pg::Schema;
+
+/// The context of wallet-svc.
+pub const WALLET: Schema = Schema::new("wallet");

@@ -20,7 +20,7 @@ use std::net::SocketAddr;
 use async_nats::jetstream;
 use futures::FutureExt as _;
 use platform::{
-    grpc::{client, server::Server},
+    grpc::{MAX_MESSAGE, client, server::Server},
     lifecycle::Supervisor,
     messaging::{
         self,
@@ -165,7 +165,7 @@ fn add_services(server: Server, context: &Context, wallet: Wallet, media: Media)
     server
         .add_service(CategoryServiceServer::new(categories))
         .add_service(TaxRateServiceServer::new(tax_rates))
-        .add_service(ProductServiceServer::new(products))
+        .add_service(ProductServiceServer::new(products).max_decoding_message_size(MAX_MESSAGE))
         .add_service(QuestionServiceServer::new(questions))
         .add_service(ProductQuestionServiceServer::new(product_questions))
         .add_service(CatalogQuoteServiceServer::new(quotes))

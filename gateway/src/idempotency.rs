@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use axum::{
     body::Body,
     extract::{Request, State},
-    http::Method,
+    http::{HeaderMap, Method, request::Parts},
     middleware::Next,
     response::Response,
 };
@@ -14,7 +14,7 @@ use hmac::{Hmac, Mac as _};
 use platform::error::Failure;
 use secrecy::ExposeSecret as _;
 use sha2::Sha256;
-use tonic::metadata::MetadataValue;
+use tonic::metadata::{Ascii, MetadataValue};
 
 use crate::{
     App,
@@ -28,37 +28,56 @@ pub async fn read_key(
     request: Request,
     next: Next,
 ) -> Result<Response, Problem> {
-    let Some(key) = request
-        .headers()
-        .get("idempotency-key")
-        .filter(|_| request.method() == Method::POST)
-    else {
+    if request.method() != Method::POST {
+        return Ok(next.run(request).await);
+    }
+    let Some(key) = key(request.headers())? else {
         return Ok(next.run(request).await);
     };
-    let key = parse_key(key.as_bytes())?;
-    let path = format!("{} {}", request.method(), request.uri().path());
     let (mut parts, unread) = request.into_parts();
     let bytes = body::read(unread).await?;
-    parts.extensions.insert(Idempotency {
-        key,
-        path: MetadataValue::try_from(path).map_err(Failure::internal)?,
-        hash: MetadataValue::try_from(hash(&app, &bytes)).map_err(Failure::internal)?,
-    });
+    let mut hash = BodyHash::new(&app);
+    hash.update(&bytes);
+    let idempotency = Idempotency::new(key, &path(&parts), &hash.finish())?;
+    parts.extensions.insert(idempotency);
     Ok(next
         .run(Request::from_parts(parts, Body::from(bytes)))
         .await)
 }
 
-/// Keyed, so that records tell nobody who lacks the secret what a body was.
-fn hash(app: &App, body: &[u8]) -> String {
-    let secret = app.service_secret.expose_secret().as_bytes();
-    let mut mac = Hmac::<Sha256>::new_from_slice(secret).expect("HMAC takes keys of any length");
-    mac.update(body);
-    mac.finalize()
-        .into_bytes()
-        .iter()
-        .fold(String::new(), |mut hex, byte| {
+/// The request's key, if it has one.
+pub fn key(headers: &HeaderMap) -> Result<Option<MetadataValue<Ascii>>, Failure> {
+    let key = headers.get("idempotency-key");
+    key.map(|key| parse_key(key.as_bytes())).transpose()
+}
+
+/// What a key is for, besides its caller.
+pub fn path(parts: &Parts) -> String {
+    format!("{} {}", parts.method, parts.uri.path())
+}
+
+/// A hash of a body, taken while it is read. Keyed, so that records tell nobody who lacks the secret
+/// what a body was.
+pub struct BodyHash(Hmac<Sha256>);
+
+impl BodyHash {
+    /// Of nothing yet.
+    pub fn new(app: &App) -> Self {
+        let secret = app.service_secret.expose_secret().as_bytes();
+        Self(Hmac::new_from_slice(secret).expect("HMAC takes keys of any length"))
+    }
+
+    /// Takes the next part of the body.
+    pub fn update(&mut self, part: &[u8]) {
+        self.0.update(part);
+    }
+
+    /// In hexadecimal.
+    pub fn finish(self) -> String {
+        let bytes = self.0.finalize().into_bytes();
+        bytes.iter().fold(String::new(), |mut hex, byte| {
             write!(hex, "{byte:02x}").expect("writing to a String cannot fail");
             hex
         })
+    }
 }

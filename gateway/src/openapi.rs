@@ -10,7 +10,7 @@ use utoipa::{
         OpenApi, OpenApiBuilder, PathsBuilder, Ref, RefOr, Required, ResponseBuilder,
         ResponsesBuilder, Schema,
         path::{Operation, OperationBuilder, Parameter, ParameterBuilder, ParameterIn},
-        request_body::RequestBodyBuilder,
+        request_body::{RequestBody, RequestBodyBuilder},
         schema::{ArrayBuilder, SchemaType, Type},
         security::{
             ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityRequirement, SecurityScheme,
@@ -21,6 +21,7 @@ use utoipa::{
 use crate::{
     access::Access,
     error::{PROBLEM_JSON, ProblemDocument},
+    extract::NDJSON,
     router::{Route, routes},
 };
 
@@ -131,11 +132,35 @@ fn operation(route: &Route) -> Operation {
         ));
     }
     if let Some(body) = route.body {
-        let content = ContentBuilder::new().schema(Some(body.reference())).build();
-        let body = RequestBodyBuilder::new().content("application/json", content);
-        operation = operation.request_body(Some(body.build()));
+        operation = operation.request_body(Some(request_body(body, route.many)));
+    }
+    if route.many {
+        let about = "`partial` makes what can be made; without it nothing is made where a line is \
+                     refused.";
+        operation = operation.parameter(parameter(
+            "mode",
+            ParameterIn::Query,
+            about,
+            Required::False,
+        ));
     }
     operation.build()
+}
+
+/// A resource, or many of them: a line each or in one array.
+fn request_body(shape: Shape, many: bool) -> RequestBody {
+    let one = ContentBuilder::new()
+        .schema(Some(shape.reference()))
+        .build();
+    let body = RequestBodyBuilder::new();
+    if !many {
+        return body.content("application/json", one).build();
+    }
+    let array = ArrayBuilder::new().items(shape.reference()).build();
+    let array = ContentBuilder::new().schema(Some(array)).build();
+    body.content(NDJSON, one)
+        .content("application/json", array)
+        .build()
 }
 
 /// `POST /orders/{id}/pay` is `postOrdersByIdPay`.
@@ -264,6 +289,10 @@ fn responses(route: &Route) -> ResponsesBuilder {
     });
     let success = match route.answer {
         None => success,
+        Some(line) if route.lines => {
+            let content = ContentBuilder::new().schema(Some(line.reference())).build();
+            success.content(NDJSON, content)
+        }
         Some(answer) => {
             let content = ContentBuilder::new()
                 .schema(Some(envelope(route, answer)))

@@ -40,6 +40,21 @@ fn product_routes() -> Vec<Route> {
     use products as p;
     vec![
         get("/products", User, "List products", p::list).page::<p::Product>(&catalog::PRODUCTS),
+        post(
+            "/products/import",
+            Admin,
+            "Create many products: all, or with `mode=partial` those that can be",
+            p::import,
+        )
+        .takes_many::<p::NewProduct>()
+        .one::<p::Import>(),
+        get(
+            "/products/export",
+            Admin,
+            "Read all products, a line each",
+            p::export,
+        )
+        .lines::<p::Product>(),
         get("/products/{id}", User, "Read a product", p::get).one::<p::Product>(),
         post("/products", Admin, "Create a product", p::create)
             .takes::<p::NewProduct>()
@@ -422,9 +437,12 @@ pub fn router(app: &App) -> Router<App> {
     routes().into_iter().fold(Router::new(), |router, route| {
         let guard = middleware::from_fn_with_state((app.clone(), route.access), access::guard);
         let keys = middleware::from_fn_with_state(app.clone(), idempotency::read_key);
-        router.route(
-            route.path,
-            route.handler.route_layer(keys).route_layer(guard),
-        )
+        let handler = if route.many {
+            // It reads the key by itself, because it never has the whole body.
+            route.handler
+        } else {
+            route.handler.route_layer(keys)
+        };
+        router.route(route.path, handler.route_layer(guard))
     })
 }

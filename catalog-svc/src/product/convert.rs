@@ -9,7 +9,11 @@ use platform::{
 };
 use proto::catalog::v1 as wire;
 
-use super::{Details, DetailsPatch, NewProduct, ProductPatch, ProductType, related::Embedded};
+use super::{
+    Details, DetailsPatch, NewProduct, ProductPatch, ProductType,
+    import::{Imported, Line},
+    related::Embedded,
+};
 use crate::{
     category,
     fields::{CHECKED, Fields},
@@ -65,6 +69,42 @@ fn questions_to_proto(questions: Vec<LinkedQuestion>) -> wire::LinkedQuestions {
     wire::LinkedQuestions {
         questions: questions.into_iter().map(linked).collect(),
     }
+}
+
+/// Reads the lines of an import. What is wrong with the form of one is found like everything else
+/// that is wrong with it.
+pub fn import_lines(request: Vec<wire::ImportLine>) -> Vec<Line> {
+    let line = |line: wire::ImportLine| Line {
+        line: line.line,
+        new: new_product(line.product.unwrap_or_default()),
+    };
+    request.into_iter().map(line).collect()
+}
+
+/// What became of an import.
+pub fn imported_to_proto(imported: Imported) -> wire::ImportProductsResponse {
+    let products = imported.products.into_iter();
+    let refused = imported.refused.iter();
+    wire::ImportProductsResponse {
+        products: products
+            .map(|(line, product)| wire::ImportedProduct {
+                line,
+                id: product.id.into(),
+            })
+            .collect(),
+        errors: refused
+            .flat_map(|(line, failure)| import_errors(*line, failure))
+            .collect(),
+    }
+}
+
+fn import_errors(line: u32, failure: &Failure) -> impl Iterator<Item = wire::ImportError> {
+    failure.fields.iter().map(move |field| wire::ImportError {
+        line,
+        field: field.field.clone(),
+        code: field.code.as_str().into(),
+        message: field.message.clone(),
+    })
 }
 
 /// Reads the fields of a create.

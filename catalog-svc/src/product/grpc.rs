@@ -1,14 +1,28 @@
 //! `ProductService`: users read what is visible, admins write.
 
-use platform::{auth::Caller, error::Failure, idempotency::Key, ids::Id, pg};
+use std::pin::Pin;
+
+use futures::{Stream, StreamExt as _};
+use platform::{
+    auth::Caller,
+    error::{Failure, FieldCode},
+    idempotency::Key,
+    ids::Id,
+    pg,
+};
 use proto::catalog::v1 as wire;
 use tonic::{Request, Response, Status};
 
 use super::{
     Product, Products, View, convert,
+    import::Mode,
     related::{Embedded, Include},
 };
 use crate::{error::Error, fields, media::Media};
+
+/// The pages of an export.
+type Export =
+    Pin<Box<dyn Stream<Item = Result<wire::ExportProductsResponse, Status>> + Send + 'static>>;
 
 /// Serves the products.
 #[derive(Debug, Clone)]
@@ -24,6 +38,9 @@ impl Grpc {
         convert::to_proto(product.into(), &self.media)
     }
 }
+
+/// Lines of the largest import.
+const MAX_LINES: usize = 10_000;
 
 #[tonic::async_trait]
 impl wire::product_service_server::ProductService for Grpc {
@@ -91,6 +108,45 @@ impl wire::product_service_server::ProductService for Grpc {
         Caller::of(&request)?.require_admin()?;
         self.products.delete(id(&request.get_ref().id)?).await?;
         Ok(Response::new(wire::DeleteProductResponse {}))
+    }
+
+    async fn import_products(
+        &self,
+        request: Request<wire::ImportProductsRequest>,
+    ) -> Result<Response<wire::ImportProductsResponse>, Status> {
+        Caller::of(&request)?.require_admin()?;
+        let key = Key::from_request(&request)?;
+        let request = request.into_inner();
+        if request.lines.len() > MAX_LINES {
+            let message = format!("must have at most {MAX_LINES} lines");
+            return Err(Failure::invalid("lines", FieldCode::Length, message).into());
+        }
+        let mode = match (request.partial, request.incomplete) {
+            (true, _) => Mode::Partial,
+            (false, true) => Mode::CheckOnly,
+            (false, false) => Mode::AllOrNothing,
+        };
+        let lines = convert::import_lines(request.lines);
+        let answer = convert::imported_to_proto;
+        let imported = self.products.import(key.as_ref(), lines, mode, answer);
+        Ok(imported.await?.into_response())
+    }
+
+    type ExportProductsStream = Export;
+
+    async fn export_products(
+        &self,
+        request: Request<wire::ExportProductsRequest>,
+    ) -> Result<Response<Export>, Status> {
+        Caller::of(&request)?.require_admin()?;
+        let grpc = self.clone();
+        let pages = self.products.export().map(move |page| {
+            let products = page?.into_iter().map(|product| grpc.answer(product));
+            Ok(wire::ExportProductsResponse {
+                products: products.collect(),
+            })
+        });
+        Ok(Response::new(Box::pin(pages)))
     }
 
     async fn reorder_product(

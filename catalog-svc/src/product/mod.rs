@@ -2,7 +2,10 @@
 
 pub mod convert;
 mod events;
+mod export;
 pub mod grpc;
+pub mod import;
+pub mod import_repo;
 mod model;
 pub mod pricing;
 pub mod related;

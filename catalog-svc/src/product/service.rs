@@ -58,7 +58,7 @@ impl View {
 #[derive(Debug, Clone)]
 pub struct Products {
     pub(super) context: Context,
-    wallet: Wallet,
+    pub(super) wallet: Wallet,
 }
 
 impl Products {
@@ -204,7 +204,7 @@ impl Products {
             .ok_or(Error::ProductNotFound)
     }
 
-    async fn enabled_asset(&self, code: &str) -> Result<PricingAsset, Error> {
+    pub(super) async fn enabled_asset(&self, code: &str) -> Result<PricingAsset, Error> {
         let asset = self.wallet.find_asset(code).await?;
         let asset = asset.ok_or(Error::UnknownReference {
             field: "assetCode",

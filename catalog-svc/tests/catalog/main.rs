@@ -11,6 +11,7 @@ mod categories;
 mod fake_wallet;
 mod harness;
 mod idempotency;
+mod imports;
 mod lists;
 mod product_patch;
 mod product_questions;

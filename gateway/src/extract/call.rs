@@ -51,6 +51,13 @@ impl FromRequestParts<App> for Call {
 }
 
 impl Call {
+    /// The same under the key of a body that the handler read by itself.
+    #[must_use]
+    pub fn under(mut self, idempotency: Option<Idempotency>) -> Self {
+        self.idempotency = idempotency;
+        self
+    }
+
     /// A gRPC request on the caller's behalf.
     pub fn request<T>(&self, message: T) -> tonic::Request<T> {
         let mut request = tonic::Request::new(message);
@@ -62,6 +69,17 @@ impl Call {
             metadata.insert("guerdon-idempotency-hash", idempotency.hash.clone());
         }
         request
+    }
+}
+
+impl Idempotency {
+    /// Of a key that was checked.
+    pub fn new(key: MetadataValue<Ascii>, path: &str, hash: &str) -> Result<Self, Failure> {
+        Ok(Self {
+            key,
+            path: MetadataValue::try_from(path).map_err(Failure::internal)?,
+            hash: MetadataValue::try_from(hash).map_err(Failure::internal)?,
+        })
     }
 }
 

@@ -33,7 +33,7 @@ impl<T: DeserializeOwned> FromRequest<App> for Json<T> {
         if body.is_empty() {
             return Err(Failure::new(Code::MalformedJson, "this request needs a JSON body").into());
         }
-        expect_json(&headers)?;
+        expect(&headers, JSON)?;
         Ok(Self(parse(&body)?))
     }
 }
@@ -46,7 +46,7 @@ impl<T: DeserializeOwned> FromRequest<App> for Action<T> {
         if body.is_empty() {
             return Ok(Self(parse(b"{}")?));
         }
-        expect_json(&headers)?;
+        expect(&headers, JSON)?;
         Ok(Self(parse(&body)?))
     }
 }
@@ -56,9 +56,12 @@ async fn parts(request: Request) -> Result<(HeaderMap, Bytes), Problem> {
     Ok((parts.headers, body::read(body).await?))
 }
 
-/// `application/json`, with no charset but UTF-8 and no compression.
-fn expect_json(headers: &HeaderMap) -> Result<(), Problem> {
-    let refuse = |detail: &str| Err(Failure::new(Code::UnsupportedMediaType, detail).into());
+/// The media type of bodies.
+pub(super) const JSON: &str = "application/json";
+
+/// This media type, with no charset but UTF-8 and no compression.
+pub(super) fn expect(headers: &HeaderMap, media_type: &str) -> Result<(), Failure> {
+    let refuse = |detail: &str| Err(Failure::new(Code::UnsupportedMediaType, detail));
     let text = |name| {
         headers
             .get(name)
@@ -72,9 +75,9 @@ fn expect_json(headers: &HeaderMap) -> Result<(), Problem> {
     let mut parts = content_type.split(';').map(str::trim);
     if !parts
         .next()
-        .is_some_and(|essence| essence.eq_ignore_ascii_case("application/json"))
+        .is_some_and(|essence| essence.eq_ignore_ascii_case(media_type))
     {
-        return refuse("the content type must be application/json");
+        return refuse(&format!("the content type must be {media_type}"));
     }
     let foreign = |parameter: &str| {
         parameter.split_once('=').is_some_and(|(name, value)| {
@@ -89,7 +92,7 @@ fn expect_json(headers: &HeaderMap) -> Result<(), Problem> {
     }
 }
 
-fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Failure> {
+pub(super) fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Failure> {
     let text = scan::check(body)?;
     let mut deserializer = serde_json::Deserializer::from_str(text);
     serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
@@ -248,7 +251,7 @@ mod tests {
             "Application/JSON;charset=\"UTF-8\"",
         ] {
             assert!(
-                expect_json(&headers(&[(header::CONTENT_TYPE, good)])).is_ok(),
+                expect(&headers(&[(header::CONTENT_TYPE, good)]), JSON).is_ok(),
                 "{good}"
             );
         }
@@ -259,12 +262,12 @@ mod tests {
             "application/vnd.api+json",
         ] {
             assert!(
-                expect_json(&headers(&[(header::CONTENT_TYPE, bad)])).is_err(),
+                expect(&headers(&[(header::CONTENT_TYPE, bad)]), JSON).is_err(),
                 "{bad}"
             );
         }
         let json = (header::CONTENT_TYPE, "application/json");
-        assert!(expect_json(&headers(&[json, (header::CONTENT_ENCODING, "gzip")])).is_err());
-        assert!(expect_json(&HeaderMap::new()).is_err());
+        assert!(expect(&headers(&[json, (header::CONTENT_ENCODING, "gzip")]), JSON).is_err());
+        assert!(expect(&HeaderMap::new(), JSON).is_err());
     }
 }

@@ -3,6 +3,7 @@
 pub mod body;
 mod call;
 mod fields;
+mod items;
 mod json;
 mod list;
 mod path;
@@ -11,6 +12,7 @@ mod scan;
 pub(crate) use call::parse_key;
 pub use call::{Answer, Call, Idempotency};
 pub use fields::{CustomData, JsonObject, JsonText};
+pub use items::{Items, NDJSON};
 pub use json::{Action, Json, NoFields};
 pub use list::{Includes, ListParams};
 pub use path::PathParams;

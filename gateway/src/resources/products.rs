@@ -1,5 +1,6 @@
 //! `/products`
 
+mod bulk;
 mod write;
 
 use platform::error::Code;
@@ -9,6 +10,7 @@ use proto::catalog::v1::{
 };
 use serde::Serialize;
 
+pub use self::bulk::{Import, export, import};
 pub use self::write::{NewProduct, ProductPatch};
 use super::{
     categories::Category,

@@ -17,12 +17,16 @@ pub struct Route {
     pub summary: &'static str,
     /// The body it takes.
     pub body: Option<Shape>,
+    /// Whether the body holds many of them, as lines or as an array.
+    pub many: bool,
     /// The status of success.
     pub success: StatusCode,
     /// The resource it answers.
     pub answer: Option<Shape>,
     /// What its list can be asked; then the answer is a page of the resource.
     pub list: Option<&'static ListTable>,
+    /// Whether it answers many resources, a line each.
+    pub lines: bool,
     pub(super) handler: MethodRouter<App>,
 }
 
@@ -93,9 +97,11 @@ impl Route {
             access,
             summary,
             body: None,
+            many: false,
             success,
             answer: None,
             list: None,
+            lines: false,
             handler,
         }
     }
@@ -104,6 +110,20 @@ impl Route {
         Self {
             body: Some(Shape::of::<T>()),
             ..self
+        }
+    }
+
+    pub(super) fn takes_many<T: utoipa::ToSchema>(self) -> Self {
+        Self {
+            many: true,
+            ..self.takes::<T>()
+        }
+    }
+
+    pub(super) fn lines<T: utoipa::ToSchema>(self) -> Self {
+        Self {
+            lines: true,
+            ..self.one::<T>()
         }
     }
 

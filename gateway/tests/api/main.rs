@@ -2,6 +2,7 @@
 
 mod access;
 mod assets;
+mod bulk;
 mod edge;
 mod openapi;
 mod support;

@@ -69,6 +69,7 @@ impl Pricing {
 
 #[cfg(test)]
 mod tests {
+    use num_rational::BigRational;
     use proptest::prelude::*;
 
     use super::*;
@@ -134,48 +135,23 @@ mod tests {
         ));
     }
 
-    /// The definition in rationals, on whole numbers of 10⁻⁸ in decimal digits: nothing is shared
-    /// with the money type.
-    mod oracle {
-        /// Digits, least significant first.
-        fn times(a: &[u8], b: &[u8]) -> Vec<u8> {
-            let mut product = vec![0_u32; a.len() + b.len()];
-            for (i, x) in a.iter().enumerate() {
-                for (j, y) in b.iter().enumerate() {
-                    product[i + j] += u32::from(*x) * u32::from(*y);
-                }
-            }
-            let mut carry = 0;
-            for digit in &mut product {
-                carry += *digit;
-                *digit = carry % 10;
-                carry /= 10;
-            }
-            product
-                .into_iter()
-                .map(|digit| u8::try_from(digit).unwrap())
-                .collect()
-        }
+    fn rational(units: u128) -> BigRational {
+        format!("{units}/100000000").parse().unwrap()
+    }
 
-        fn digits(mut number: u128) -> Vec<u8> {
-            let mut digits = Vec::new();
-            while number > 0 {
-                digits.push(u8::try_from(number % 10).unwrap());
-                number /= 10;
-            }
-            digits
-        }
+    /// The definition in rationals: price × rate / 100 at so many decimals.
+    fn rational_tax(price: u128, rate: u128, places: u32) -> BigRational {
+        let unit: BigRational = format!("1/{}", 10_u64.pow(places)).parse().unwrap();
+        let percent: BigRational = "1/100".parse().unwrap();
+        // `round` of num-rational goes half away from zero.
+        (rational(price) * rational(rate) * percent / &unit).round() * unit
+    }
 
-        /// price × rate / (100 × 10⁸) rounded to a multiple of 10^(8 − places): the product of both
-        /// in units is cut 10 + (8 − places) digits before its end, and the first one cut decides.
-        pub(super) fn tax(price: u128, rate: u128, places: u32) -> u128 {
-            let product = times(&digits(price), &digits(rate));
-            let cut = 10 + (8 - places as usize);
-            let up = product.get(cut - 1).is_some_and(|digit| *digit >= 5);
-            let kept = product.iter().skip(cut).rev();
-            let whole = kept.fold(0_u128, |whole, digit| whole * 10 + u128::from(*digit));
-            (whole + u128::from(up)) * 10_u128.pow(8 - places)
-        }
+    /// The number that a text with 8 decimals shows.
+    fn read(amount: Amount) -> BigRational {
+        format!("{}/100000000", amount.to_string().replace('.', ""))
+            .parse()
+            .unwrap()
     }
 
     fn shown(units: u128) -> String {
@@ -198,9 +174,9 @@ mod tests {
             let step = 10_u128.pow(8 - places);
             let units = units / step * step;
             let pricing = pricing(&shown(units), Some(&shown(rate)), places.into());
-            let tax = oracle::tax(units, rate, places);
-            prop_assert_eq!(pricing.tax().to_string(), shown(tax));
-            prop_assert_eq!(pricing.price_with_tax().to_string(), shown(units + tax));
+            let tax = rational_tax(units, rate, places);
+            prop_assert_eq!(read(pricing.tax()), tax.clone());
+            prop_assert_eq!(read(pricing.price_with_tax()), rational(units) + tax);
         }
     }
 }

@@ -1,6 +1,4 @@
-//! Lists: filters, sorts, includes, and pages that hold each row once.
-
-use std::collections::HashSet;
+//! Lists: filters, sorts and includes.
 
 use platform::error::Code;
 use proto::{
@@ -216,59 +214,4 @@ async fn relations_are_embedded_where_asked(pool: PgPoolOptions, server: PgConne
     }
     assert_eq!(listed.products[0].tax_rate, Some(tax_rate));
     assert_eq!(listed.products[1].tax_rate, None);
-}
-
-#[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn pages_hold_each_row_once_with_equal_keys(pool: PgPoolOptions, server: PgConnectOptions) {
-    let mut catalog = Catalog::start(pool, server).await;
-    let category = catalog.category("Hats").await;
-    for _ in 0..40 {
-        let mut request = new_product(&category);
-        request.order = Some("1".into());
-        catalog.product(request).await;
-    }
-    for keys in [
-        &["createdAt"][..],
-        &["-createdAt"],
-        &["featured"],
-        &["order"],
-        &["-order"],
-        &[],
-    ] {
-        for cursor in [false, true] {
-            let seen = walk(&mut catalog, sorted(keys), cursor).await;
-            assert_eq!(seen.len(), 40);
-            assert_eq!(seen.iter().collect::<HashSet<_>>().len(), 40, "{keys:?}");
-        }
-    }
-}
-
-/// The ids on all pages of 7, by number or by cursor.
-async fn walk(catalog: &mut Catalog, mut list: ListRequest, by_cursor: bool) -> Vec<String> {
-    let mut seen = Vec::new();
-    list.page_size = Some(7);
-    for number in 1.. {
-        if !by_cursor {
-            list.page_number = Some(number);
-        }
-        let request = wire::ListProductsRequest {
-            list: Some(list.clone()),
-        };
-        let answer = catalog
-            .products
-            .list_products(admin(request))
-            .await
-            .unwrap()
-            .into_inner();
-        let page = answer.page.unwrap();
-        assert_eq!(page.total, 40);
-        seen.extend(answer.products.into_iter().map(|product| product.id));
-        if page.next_cursor.is_empty() {
-            break;
-        }
-        if by_cursor {
-            list.page_after = Some(page.next_cursor);
-        }
-    }
-    seen
 }

@@ -13,6 +13,7 @@ mod harness;
 mod idempotency;
 mod imports;
 mod lists;
+mod pages;
 mod product_patch;
 mod product_questions;
 mod products;

@@ -15,8 +15,9 @@ use crate::{
     error::Error,
     order::{
         answers::AnswerFault,
-        cart::{NewLine, Quote},
+        cart::NewLine,
         model::{Category, Product},
+        quote::Quote,
     },
 };
 

@@ -2,7 +2,7 @@
 
 use platform::error::{FieldCode, Violations};
 
-use super::cart::Quote;
+use super::quote::Quote;
 use crate::error::Error;
 
 /// Why an answer is refused, or that it is missing.

@@ -10,6 +10,7 @@ pub mod fulfilment;
 pub mod grpc;
 pub mod model;
 mod payment;
+pub mod quote;
 mod refund;
 mod repo;
 pub mod service;

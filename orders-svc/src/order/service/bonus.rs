@@ -6,7 +6,7 @@ use super::Orders;
 use crate::{
     clients::Settings,
     error::Error,
-    order::{bonus::BonusAsset, cart::Quote, claim::Leg, model::Order},
+    order::{bonus::BonusAsset, claim::Leg, model::Order, quote::Quote},
 };
 
 impl Orders {

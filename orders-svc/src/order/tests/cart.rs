@@ -11,8 +11,9 @@ use super::{amount, buyer, cents, new_order, now, order, quote};
 use crate::{
     config::ShippingAmounts,
     order::{
-        cart::{Buyer, Cart, NewOrder, Quote},
+        cart::{Buyer, Cart, NewOrder},
         model::PaymentStatus,
+        quote::Quote,
     },
 };
 

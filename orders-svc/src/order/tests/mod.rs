@@ -13,8 +13,9 @@ use platform::{
 
 use super::{
     bonus::BonusAsset,
-    cart::{Buyer, Cart, NewLine, NewOrder, Quote},
+    cart::{Buyer, Cart, NewLine, NewOrder},
     model::{DeliveryMethod, OrderWithLines, Product},
+    quote::Quote,
 };
 
 fn amount(text: &str) -> Amount {

@@ -1,0 +1,139 @@
+//! Every list visited page by page holds each row once, for each sort, with equal keys.
+
+use std::collections::HashSet;
+
+use proto::{
+    catalog::v1 as wire,
+    common::v1::{ListRequest, PageInfo, Sort},
+    lists::{
+        ListTable,
+        catalog::{CATEGORIES, PRODUCTS, QUESTION_TYPES, QUESTIONS, TAX_RATES},
+    },
+};
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+
+use crate::harness::{Catalog, admin, new_product, new_question};
+
+const ROWS: usize = 23;
+const SIZE: u32 = 4;
+
+/// Rows that nothing but their ids tells apart.
+async fn fill(catalog: &mut Catalog) {
+    let category = catalog.category("Same").await;
+    for row in 0..ROWS {
+        let mut request = new_product(&category);
+        request.name = Some("Same shoe".into());
+        request.order = Some("1".into());
+        catalog.product(request).await;
+        catalog.tax_rate("20").await;
+        catalog.question(new_question("Same?")).await;
+        if row > 0 {
+            let request = wire::CreateCategoryRequest {
+                title: "Same".into(),
+                order: Some(category.order.clone()),
+                ..Default::default()
+            };
+            let created = catalog.categories.create_category(admin(request)).await;
+            created.unwrap();
+        }
+    }
+}
+
+/// A page of the list: its ids, and how it goes on.
+async fn page(
+    catalog: &mut Catalog,
+    table: &ListTable,
+    list: ListRequest,
+) -> (Vec<String>, PageInfo) {
+    macro_rules! page {
+        ($client:ident.$rpc:ident($request:ident).$rows:ident, $id:ident) => {{
+            let request = wire::$request { list: Some(list) };
+            let answer = catalog.$client.$rpc(admin(request)).await.unwrap();
+            let answer = answer.into_inner();
+            let ids = answer.$rows.into_iter().map(|row| row.$id).collect();
+            (ids, answer.page.unwrap())
+        }};
+    }
+    match table.resource {
+        "products" => page!(products.list_products(ListProductsRequest).products, id),
+        "categories" => page!(
+            categories.list_categories(ListCategoriesRequest).categories,
+            id
+        ),
+        "tax-rates" => page!(tax_rates.list_tax_rates(ListTaxRatesRequest).tax_rates, id),
+        "questions" => page!(questions.list_questions(ListQuestionsRequest).questions, id),
+        _ => page!(
+            questions
+                .list_question_types(ListQuestionTypesRequest)
+                .question_types,
+            code
+        ),
+    }
+}
+
+/// All sorts by one field, and the default one.
+fn sorts(table: &ListTable) -> Vec<Vec<Sort>> {
+    let sortable = table.fields.iter().filter(|field| field.sortable);
+    let each = sortable.flat_map(|field| {
+        [false, true].map(|descending| {
+            vec![Sort {
+                field: field.name.into(),
+                descending,
+            }]
+        })
+    });
+    each.chain([Vec::new()]).collect()
+}
+
+/// The ids on all pages, by number or by cursor.
+async fn walk(
+    catalog: &mut Catalog,
+    table: &ListTable,
+    sort: &[Sort],
+    by_cursor: bool,
+) -> Vec<String> {
+    let mut list = ListRequest {
+        sort: sort.to_vec(),
+        page_size: Some(SIZE),
+        ..ListRequest::default()
+    };
+    let mut seen = Vec::new();
+    for number in 1.. {
+        if !by_cursor {
+            list.page_number = Some(number);
+        }
+        let (ids, info) = page(catalog, table, list.clone()).await;
+        seen.extend(ids);
+        assert!(info.total >= seen.len() as u64);
+        if info.next_cursor.is_empty() {
+            assert_eq!(info.total, seen.len() as u64);
+            break;
+        }
+        if by_cursor {
+            list.page_after = Some(info.next_cursor);
+        }
+    }
+    seen
+}
+
+#[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
+async fn every_row_is_on_one_page(pool: PgPoolOptions, server: PgConnectOptions) {
+    let mut catalog = Catalog::start(pool, server).await;
+    fill(&mut catalog).await;
+    for (table, rows) in [
+        (PRODUCTS, ROWS),
+        (CATEGORIES, ROWS),
+        (TAX_RATES, ROWS),
+        (QUESTIONS, ROWS),
+        (QUESTION_TYPES, 5),
+    ] {
+        for sort in sorts(&table) {
+            let by_number = walk(&mut catalog, &table, &sort, false).await;
+            let by_cursor = walk(&mut catalog, &table, &sort, true).await;
+            let what = format!("{} by {sort:?}", table.resource);
+            assert_eq!(by_number, by_cursor, "{what}");
+            let distinct: HashSet<_> = by_number.iter().collect();
+            assert_eq!((by_number.len(), distinct.len()), (rows, rows), "{what}");
+        }
+    }
+}

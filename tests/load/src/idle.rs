@@ -1,9 +1,11 @@
 //! How fast a built stack is ready, and how much memory it holds when nothing happens.
 
-use std::{fs, time::Instant};
+use std::time::Instant;
 
 use anyhow::Context as _;
 use stack::{Stack, StackOptions};
+
+use crate::machine::{megabytes, proportional_memory};
 
 const DATABASE: &str = "guerdon_load_idle";
 
@@ -34,16 +36,4 @@ fn options() -> anyhow::Result<StackOptions> {
     directory.clone_into(&mut options.binaries);
     options.database = Some(DATABASE.to_owned());
     Ok(options)
-}
-
-/// Proportional set size in kilobytes: shared pages count once in the sum.
-fn proportional_memory(pid: u32) -> anyhow::Result<u32> {
-    let rollup = fs::read_to_string(format!("/proc/{pid}/smaps_rollup"))?;
-    let line = rollup.lines().find_map(|line| line.strip_prefix("Pss:"));
-    let value = line.and_then(|line| line.split_whitespace().next());
-    Ok(value.context("the kernel tells Pss")?.parse()?)
-}
-
-fn megabytes(kilobytes: u32) -> f64 {
-    f64::from(kilobytes) / 1024.0
 }

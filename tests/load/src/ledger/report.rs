@@ -1,0 +1,239 @@
+//! Figures as a table, and how far they are from the targets.
+
+use std::fmt;
+
+use super::{measure::Measured, workload::Workload};
+use crate::machine;
+
+/// Who was measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Contestant {
+    /// wallet-svc, through gRPC.
+    Guerdon {
+        /// So many processes of it.
+        replicas: usize,
+    },
+    /// One transfer per transaction.
+    PlPgSql,
+    /// The public ledger in SQL.
+    PgLedger,
+}
+
+impl fmt::Display for Contestant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Guerdon { replicas: 1 } => "wallet-svc",
+            Self::Guerdon { .. } => "wallet-svc, two",
+            Self::PlPgSql => "PL/pgSQL",
+            Self::PgLedger => "pgledger",
+        })
+    }
+}
+
+/// One measured point.
+#[derive(Debug)]
+pub struct Point {
+    workload: Workload,
+    contestant: Contestant,
+    in_flight: u32,
+    measured: Measured,
+}
+
+impl Point {
+    /// A point.
+    pub const fn new(
+        workload: Workload,
+        contestant: Contestant,
+        in_flight: u32,
+        measured: Measured,
+    ) -> Self {
+        Self {
+            workload,
+            contestant,
+            in_flight,
+            measured,
+        }
+    }
+
+    fn rate(&self) -> f64 {
+        count(self.measured.latencies.len()) / self.measured.seconds
+    }
+
+    fn millis(&self, quantile: f64) -> f64 {
+        count(self.measured.latencies.value_at_quantile(quantile)) / 1000.0
+    }
+
+    /// CPU seconds in CPU seconds per 1 000 transfers.
+    fn each(&self, seconds: f64) -> f64 {
+        seconds * 1000.0 / count(self.measured.latencies.len()).max(1.0)
+    }
+
+    fn errors(&self) -> String {
+        let errors = self.measured.errors.iter();
+        let errors: Vec<_> = errors.map(|(why, n)| format!("{n} {why}")).collect();
+        if errors.is_empty() {
+            "0".to_owned()
+        } else {
+            errors.join(", ")
+        }
+    }
+}
+
+fn count(number: u64) -> f64 {
+    u32::try_from(number).map_or(f64::from(u32::MAX), f64::from)
+}
+
+/// All points of a run.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// In the order measured.
+    pub points: Vec<Point>,
+    /// The most that a process of wallet-svc held, in kilobytes.
+    pub memory: u32,
+}
+
+const ONE: Contestant = Contestant::Guerdon { replicas: 1 };
+const TWO: Contestant = Contestant::Guerdon { replicas: 2 };
+
+impl Report {
+    fn find(&self, workload: Workload, contestant: Contestant, in_flight: u32) -> Option<&Point> {
+        self.points.iter().find(|point| {
+            (point.workload, point.contestant, point.in_flight) == (workload, contestant, in_flight)
+        })
+    }
+
+    fn rate(&self, workload: Workload, contestant: Contestant, in_flight: u32) -> Option<f64> {
+        let point = self.find(workload, contestant, in_flight)?;
+        Some(point.rate())
+    }
+
+    /// Prints everything.
+    pub fn print(&self) {
+        println!(
+            "\n{:<8}{:>10}  {:<16}{:>12}{:>9}{:>9}{:>9}{:>12}  errors",
+            "", "in flight", "", "transfers/s", "p50 ms", "p99", "p99.9", "x PL/pgSQL"
+        );
+        for point in &self.points {
+            self.print_point(point);
+        }
+        self.print_costs();
+        self.print_targets();
+    }
+
+    fn print_point(&self, point: &Point) {
+        let peer = self.rate(point.workload, Contestant::PlPgSql, point.in_flight);
+        let ratio = peer.map(|peer| format!("{:.2}", point.rate() / peer));
+        println!(
+            "{:<8}{:>10}  {:<16}{:>12.0}{:>9.2}{:>9.2}{:>9.2}{:>12}  {}",
+            point.workload.name(),
+            point.in_flight,
+            point.contestant,
+            point.rate(),
+            point.millis(0.5),
+            point.millis(0.99),
+            point.millis(0.999),
+            ratio.unwrap_or_default(),
+            point.errors()
+        );
+    }
+
+    fn print_costs(&self) {
+        println!(
+            "\nCPU seconds per 1 000 transfers\n{:<8}{:>10}  {:<16}{:>9}{:>11}{:>7}{:>8}{:>9}  of Postgres; events waiting",
+            "", "in flight", "", "Postgres", "wallet-svc", "NATS", "client", "together"
+        );
+        for point in &self.points {
+            let costs = &point.measured.costs;
+            let process = |name: &str| costs.processes.get(name).copied().unwrap_or_default();
+            let (wallet, nats) = (process("wallet-svc"), process("nats"));
+            let client = costs.client + costs.children;
+            let all = costs.postgres + wallet + nats + client;
+            let cores = all / point.measured.seconds;
+            println!(
+                "{:<8}{:>10}  {:<16}{:>9.3}{:>11.3}{:>7.3}{:>8.3}{:>9}  {}; {}",
+                point.workload.name(),
+                point.in_flight,
+                point.contestant,
+                point.each(costs.postgres),
+                point.each(wallet),
+                point.each(nats),
+                point.each(client),
+                format!("{cores:.2} CPU"),
+                sessions(point),
+                point.measured.backlog
+            );
+        }
+        let megabytes = machine::megabytes(self.memory);
+        println!("\nwallet-svc held at most {megabytes:.0} MB (resident)");
+    }
+
+    fn print_targets(&self) {
+        use Workload::{Hot, Random};
+        let rate = |workload, contestant, n| self.rate(workload, contestant, n);
+        let ratio = |a: Option<f64>, b: Option<f64>| a.zip(b).map(|(a, b)| a / b);
+        let millis = |workload, n, quantile| {
+            let point = self.find(workload, ONE, n)?;
+            Some(point.millis(quantile))
+        };
+        let hot = rate(Hot, ONE, 64);
+        let plain = |workload| rate(workload, Contestant::PlPgSql, 64);
+        println!("\nTargets (on 2 idle cores)");
+        at_least("64 hot, x PL/pgSQL", ratio(hot, plain(Hot)), 8.0);
+        let random = rate(Random, ONE, 64);
+        at_least("64 random, x PL/pgSQL", ratio(random, plain(Random)), 1.3);
+        at_least("64 hot / random", ratio(hot, random), 1.0);
+        at_least("64 hot, transfers/s", hot, 5_000.0);
+        at_least("64 hot, transfers/s (stretch)", hot, 8_000.0);
+        at_most("64 hot, p99 ms", millis(Hot, 64, 0.99), 30.0);
+        at_most("64 random, p99 ms", millis(Random, 64, 0.99), 30.0);
+        at_least("256 hot, transfers/s", rate(Hot, ONE, 256), 8_000.0);
+        at_most("256 hot, p99 ms", millis(Hot, 256, 0.99), 70.0);
+        at_most("1 hot, p50 ms", millis(Hot, 1, 0.5), 3.0);
+        for n in [64, 256] {
+            let two = ratio(rate(Hot, TWO, n), rate(Hot, ONE, n));
+            at_least(&format!("{n} hot, two replicas / one"), two, 0.6);
+        }
+        at_most(
+            "wallet-svc, MB",
+            Some(machine::megabytes(self.memory)),
+            200.0,
+        );
+    }
+}
+
+/// The largest parts of Postgres' CPU time.
+fn sessions(point: &Point) -> String {
+    let mut parts: Vec<_> = point.measured.costs.sessions.iter().collect();
+    parts.sort_by(|a, b| b.1.total_cmp(a.1));
+    let parts = parts.iter().take(4).filter(|part| *part.1 > 0.0);
+    let parts: Vec<_> = parts
+        .map(|(name, spent)| format!("{name} {:.3}", point.each(**spent)))
+        .collect();
+    parts.join(", ")
+}
+
+fn at_least(what: &str, value: Option<f64>, target: f64) {
+    print_target(what, value, ">=", target, |value| value / target);
+}
+
+fn at_most(what: &str, value: Option<f64>, target: f64) {
+    print_target(what, value, "<=", target, |value| target / value);
+}
+
+/// Nothing where it was not measured.
+fn print_target(
+    what: &str,
+    value: Option<f64>,
+    sign: &str,
+    target: f64,
+    share: impl Fn(f64) -> f64,
+) {
+    let Some(value) = value else { return };
+    let share = share(value);
+    let verdict = if share >= 1.0 {
+        "reached".to_owned()
+    } else {
+        format!("{share:.2} of the target")
+    };
+    println!("{what:<30}{value:>10.2} {sign} {target:<8} {verdict}");
+}

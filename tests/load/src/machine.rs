@@ -1,0 +1,107 @@
+//! What the kernel knows of processes: CPU time and memory.
+
+use std::fs;
+
+use anyhow::Context as _;
+
+/// The kernel tells times to programs in hundredths of a second, on every architecture we run on.
+const TICKS_PER_SECOND: u64 = 100;
+
+/// CPU time of a process in seconds.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct CpuTime {
+    /// Its own.
+    pub own: f64,
+    /// Of its children that have ended.
+    pub children: f64,
+}
+
+/// CPU time of a process. One that has ended used none.
+pub fn cpu_time(pid: u32) -> CpuTime {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    parse(&stat).unwrap_or_default()
+}
+
+/// The name is in parentheses, and may hold anything. utime is field 14 of all, see proc(5).
+fn parse(stat: &str) -> Option<CpuTime> {
+    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+    let ticks = |number: usize| fields.get(number - 3)?.parse::<u32>().ok();
+    let seconds = |first| {
+        let sum = u64::from(ticks(first)?) + u64::from(ticks(first + 1)?);
+        Some(duration(sum))
+    };
+    Some(CpuTime {
+        own: seconds(14)?,
+        children: seconds(16)?,
+    })
+}
+
+fn duration(ticks: u64) -> f64 {
+    std::time::Duration::from_millis(ticks * 1000 / TICKS_PER_SECOND).as_secs_f64()
+}
+
+/// The children of a process that run now. Not every kernel lists them, so all are looked at.
+pub fn children(pid: u32) -> Vec<u32> {
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    numbers
+        .filter(|number| parent(*number) == Some(pid))
+        .collect()
+}
+
+fn parent(pid: u32) -> Option<u32> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, fields) = stat.rsplit_once(')')?;
+    fields.split_whitespace().nth(1)?.parse().ok()
+}
+
+/// Proportional set size in kilobytes: shared pages count once in the sum.
+pub fn proportional_memory(pid: u32) -> anyhow::Result<u32> {
+    let rollup = fs::read_to_string(format!("/proc/{pid}/smaps_rollup"))?;
+    value(&rollup, "Pss:").context("the kernel tells Pss")
+}
+
+/// The largest resident set so far, in kilobytes.
+pub fn peak_memory(pid: u32) -> anyhow::Result<u32> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
+    value(&status, "VmHWM:").context("the kernel tells VmHWM")
+}
+
+fn value(text: &str, name: &str) -> Option<u32> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+/// Kilobytes as megabytes.
+pub fn megabytes(kilobytes: u32) -> f64 {
+    f64::from(kilobytes) / 1024.0
+}
+
+/// How busy the machine is, for the reader of figures.
+pub fn load_average() -> String {
+    let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    text.split_whitespace()
+        .next()
+        .unwrap_or("unknown")
+        .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cpu_times_are_found_behind_any_name() {
+        let stat = "7 (a) b (c) S 1 7 7 0 -1 4194560 9 8 7 6 150 50 300 25 20 0 1 0 99";
+        let time = parse(stat).unwrap();
+        assert!((time.own - 2.0).abs() < 1e-9 && (time.children - 3.25).abs() < 1e-9);
+        assert!(parse("").is_none() && parse("7 (a) S 1").is_none());
+    }
+
+    #[test]
+    fn own_process_is_known() {
+        let pid = std::process::id();
+        assert!(proportional_memory(pid).unwrap() > 0 && peak_memory(pid).unwrap() > 0);
+        assert!(children(parent(pid).unwrap()).contains(&pid));
+    }
+}

@@ -122,6 +122,9 @@ fn operation(route: &Route) -> Operation {
             operation = operation.parameter(parameter);
         }
     }
+    if let Some((name, what)) = route.query {
+        operation = operation.parameter(parameter(name, ParameterIn::Query, what, Required::False));
+    }
     if route.method == "POST" {
         let note = "Makes the request safe to repeat for 24 hours.";
         operation = operation.parameter(parameter(

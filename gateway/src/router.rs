@@ -8,7 +8,7 @@ use crate::{
     access::{self, Access},
     idempotency,
     resources::{
-        assets, categories, dto::Reorder, movements, order_lines, orders, product_questions,
+        activity, assets, categories, dto::Reorder, movements, order_lines, orders, product_questions,
         products, questions, rates, tasks, tax_rates, transactions, users, wallets,
     },
 };
@@ -330,6 +330,13 @@ fn ledger() -> Vec<Route> {
         get("/transactions", User, "List transactions", t::list)
             .page::<t::Transaction>(&wallet::TRANSACTIONS),
         get("/transactions/{id}", User, "Read a transaction", t::get).one::<t::Transaction>(),
+        get(
+            "/transactions/{id}/history",
+            Admin,
+            "Who brought it from which state to which",
+            t::history,
+        )
+        .page::<t::TransactionChange>(&wallet::TRANSACTION_CHANGES),
         post(
             "/transactions/{id}/approve",
             Admin,
@@ -391,7 +398,7 @@ fn ledger() -> Vec<Route> {
 }
 
 fn wallet_routes() -> Vec<Route> {
-    use {movements as m, transactions as t, wallets as w};
+    use {activity as a, movements as m, transactions as t, wallets as w};
     vec![
         get("/wallets", User, "List wallets", w::list).page::<w::Wallet>(&wallet::WALLETS),
         get(
@@ -401,14 +408,32 @@ fn wallet_routes() -> Vec<Route> {
             w::total_balance,
         )
         .page::<w::BalanceEntry>(&wallet::BALANCES),
+        get(
+            "/wallets/activity",
+            User,
+            "Transactions over all wallets",
+            a::list,
+        )
+        .page::<a::Activity>(&wallet::ACTIVITY),
         get("/wallets/{id}", User, "Read a wallet", w::get).one::<w::Wallet>(),
+        get(
+            "/wallets/{id}/activity",
+            User,
+            "Transactions of a wallet, with those they were made with",
+            a::of_wallet,
+        )
+        .page::<a::Activity>(&wallet::ACTIVITY),
         get(
             "/wallets/{id}/balance",
             User,
-            "Balances of a wallet",
+            "Balances of a wallet, now or then",
             w::balance,
         )
-        .page::<w::BalanceEntry>(&wallet::BALANCES),
+        .page::<w::BalanceEntry>(&wallet::BALANCES)
+        .asks(
+            "at",
+            "A past moment, in RFC 3339: the balance as it was then.",
+        ),
         get(
             "/wallets/{id}/movements",
             User,

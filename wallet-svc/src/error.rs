@@ -91,37 +91,67 @@ impl From<Error> for tonic::Status {
     }
 }
 
+/// What a request calls the parts of a posting that a refusal can be about.
+#[derive(Debug, Clone, Copy)]
+pub struct FieldNames {
+    /// How much is moved.
+    pub amount: &'static str,
+    /// The asset moved.
+    pub asset: &'static str,
+    /// The wallet debited.
+    pub origin: &'static str,
+    /// The wallet credited.
+    pub destination: &'static str,
+}
+
+/// The names on transactions.
+const TRANSACTION: FieldNames = FieldNames {
+    amount: "amount",
+    asset: "assetCode",
+    origin: "originWalletId",
+    destination: "destinationWalletId",
+};
+
 impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Self {
-        let text = refusal.to_string();
-        match refusal {
-            Refusal::UnknownWallet(side) => {
-                Self::invalid(wallet_field(side), FieldCode::UnknownReference, text)
-            }
-            Refusal::SameWallet => Self::invalid("destinationWalletId", FieldCode::Duplicate, text),
-            Refusal::UnknownAsset(_) => {
-                Self::invalid("assetCode", FieldCode::UnknownReference, text)
-            }
-            Refusal::WalletLocked(_) => Self::new(Code::WalletLocked, text),
-            Refusal::AssetDisabled(_) => of_field(Code::AssetDisabled, "assetCode", text),
-            Refusal::Precision { .. } => Self::new(Code::AmountPrecision, text.clone()).field(
-                "amount",
-                FieldCode::Precision,
-                text,
-            ),
-            Refusal::InsufficientFunds { .. } => of_field(Code::InsufficientFunds, "amount", text),
-            Refusal::OutOfRange(_) => of_field(Code::AmountOutOfRange, "amount", text),
-            Refusal::UnknownTransaction(_) => Self::new(Code::TransactionNotFound, text),
-            Refusal::InvalidState { .. } => Self::new(Code::InvalidState, text),
-            Refusal::BonusElsewhere | Refusal::NotLoaded(_) => Self::internal(refusal),
-        }
+        refused(refusal, TRANSACTION)
     }
 }
 
-const fn wallet_field(side: Side) -> &'static str {
-    match side {
-        Side::Origin => "originWalletId",
-        Side::Destination => "destinationWalletId",
+/// The public failure of a refusal, about these fields.
+pub fn refused(refusal: Refusal, names: FieldNames) -> Failure {
+    let text = refusal.to_string();
+    match refusal {
+        Refusal::UnknownWallet(side) => {
+            let field = match side {
+                Side::Origin => names.origin,
+                Side::Destination => names.destination,
+            };
+            Failure::invalid(field, FieldCode::UnknownReference, text)
+        }
+        Refusal::SameWallet => Failure::invalid(names.destination, FieldCode::Duplicate, text),
+        Refusal::UnknownAsset(_) => {
+            Failure::invalid(names.asset, FieldCode::UnknownReference, text)
+        }
+        Refusal::WalletLocked(_) => Failure::new(Code::WalletLocked, text),
+        Refusal::AssetDisabled(_) => of_field(Code::AssetDisabled, names.asset, text),
+        Refusal::Precision { .. } => Failure::new(Code::AmountPrecision, text.clone()).field(
+            names.amount,
+            FieldCode::Precision,
+            text,
+        ),
+        Refusal::InsufficientFunds { .. } => of_field(Code::InsufficientFunds, names.amount, text),
+        Refusal::OutOfRange(_) => of_field(Code::AmountOutOfRange, names.amount, text),
+        Refusal::UnknownTransaction(_) | Refusal::UnknownOperation => {
+            Failure::new(Code::TransactionNotFound, text)
+        }
+        Refusal::InvalidState { .. } | Refusal::NotCaptured(_) => {
+            Failure::new(Code::InvalidState, text)
+        }
+        Refusal::OperationReused => Failure::new(Code::IdempotencyKeyReused, text),
+        Refusal::UnknownPart(_) => Failure::invalid("parts", FieldCode::UnknownReference, text),
+        Refusal::RefundExceeds(_) => of_field(Code::RefundExceedsPaid, "parts", text),
+        Refusal::BonusElsewhere | Refusal::NotLoaded(_) => Failure::internal(refusal),
     }
 }
 

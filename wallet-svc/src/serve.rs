@@ -39,7 +39,7 @@ use crate::{
     posting::Poster,
     rate::{grpc::RateApi, service::Rates},
     settings::{Settings, first_start::first_start, grpc::SettingsApi},
-    transaction::{grpc::TransactionApi, service::Transactions},
+    transaction::{activity::Activities, grpc::TransactionApi, service::Transactions},
     verify,
     wallet::{grpc::WalletApi, service::Wallets},
 };
@@ -80,7 +80,7 @@ impl Application for WalletService {
         let identity = &config.common.peers.identity_grpc_url;
         let users = Users::new(client::connect("identity", identity, Some(auth.token))?);
         let (clock, ids) = (runtime.clock, runtime.ids);
-        let wallets = Wallets::new(pool.clone(), users, clock.clone(), ids.clone());
+        let wallets = Wallets::new(pool.clone(), users.clone(), clock.clone(), ids.clone());
         let (default, bonus) = (
             &config.default_asset_code,
             config.bonus_asset_code.as_deref(),
@@ -101,6 +101,7 @@ impl Application for WalletService {
             wallets,
             assets,
             rates,
+            users,
             settings: Arc::new(settings),
             ids,
         };
@@ -153,6 +154,7 @@ struct Apis {
     wallets: Wallets,
     assets: Assets,
     rates: Rates,
+    users: Users,
     settings: Arc<Settings>,
     ids: Ids,
 }
@@ -175,6 +177,10 @@ impl Apis {
                 self.ids,
             ),
             wallets: self.wallets.clone(),
+            activities: Activities {
+                pool: self.pool.clone(),
+                users: self.users,
+            },
         };
         let movements = MovementApi {
             pool: self.pool.clone(),

@@ -1,7 +1,8 @@
 //! The query of list and include requests, parsed from the raw text since order and repeats matter.
 
 use axum::{extract::FromRequestParts, http::request::Parts};
-use platform::list::query;
+use platform::{clock::to_proto, list::query};
+use prost_types::Timestamp;
 use proto::common::v1::ListRequest;
 
 use crate::{App, error::Problem};
@@ -9,6 +10,19 @@ use crate::{App, error::Problem};
 /// `filter[…]`, `sort`, `page[…]` and `include` as every list RPC takes them.
 #[derive(Debug)]
 pub struct ListParams(pub ListRequest);
+
+/// `at`: a moment in the past.
+#[derive(Debug)]
+pub struct At(pub Option<Timestamp>);
+
+impl FromRequestParts<App> for At {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Problem> {
+        let at = query::time(parts.uri.query().unwrap_or_default(), "at")?;
+        Ok(Self(at.map(to_proto)))
+    }
+}
 
 /// `include` alone, for reads of one resource.
 #[derive(Debug)]

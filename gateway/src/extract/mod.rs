@@ -14,5 +14,5 @@ pub use call::{Answer, Call, Idempotency};
 pub use fields::{CustomData, JsonObject, JsonText};
 pub use items::{Items, NDJSON};
 pub use json::{Action, Json, NoFields};
-pub use list::{Includes, ListParams};
+pub use list::{At, Includes, ListParams};
 pub use path::PathParams;

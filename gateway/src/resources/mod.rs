@@ -3,6 +3,7 @@
 pub mod dto;
 mod reply;
 
+pub mod activity;
 pub mod assets;
 pub mod categories;
 pub mod movements;

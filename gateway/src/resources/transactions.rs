@@ -4,7 +4,8 @@ use platform::error::Code;
 use proto::wallet::v1::{
     self as wire, ApproveTransactionRequest, ConfirmTransactionRequest, CreateDepositRequest,
     CreatePaymentRequest, CreateTransferRequest, CreateWithdrawalRequest, FailTransactionRequest,
-    GetTransactionRequest, ListTransactionsRequest, RejectTransactionRequest,
+    GetTransactionRequest, ListTransactionChangesRequest, ListTransactionsRequest,
+    RejectTransactionRequest,
 };
 use serde::{Deserialize, Serialize};
 
@@ -12,8 +13,11 @@ use super::{
     dto::{self, Raw, Time},
     reply::{self, Located, Many, One},
 };
-use crate::extract::{
-    Action, Call, CustomData, Json, JsonObject, JsonText, ListParams, NoFields, PathParams,
+use crate::{
+    extract::{
+        Action, Call, CustomData, Json, JsonObject, JsonText, ListParams, NoFields, PathParams,
+    },
+    respond::List,
 };
 
 /// An intent to move money, and its state.
@@ -21,7 +25,7 @@ use crate::extract::{
 #[serde(rename_all = "camelCase")]
 pub struct Transaction {
     id: String,
-    /// `deposit`, `transfer` or `withdrawal`.
+    /// `deposit`, `exchange`, `transfer` or `withdrawal`.
     r#type: String,
     /// `<feature>` or `<feature>:<method>`.
     code: String,
@@ -114,6 +118,19 @@ pub struct NewPayment {
     description: Option<String>,
 }
 
+/// A step of a transaction.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TransactionChange {
+    /// The state before; null where it was made.
+    from: Option<String>,
+    /// The state after.
+    to: String,
+    /// `user:<id>`, `key:<id>` or `service:<name>`.
+    actor: String,
+    created_at: Option<Time>,
+}
+
 /// Why a transaction fails or is rejected.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -173,6 +190,14 @@ pub async fn pay(call: Call, Json(body): Json<NewPayment>) -> One<Transaction> {
     let request = call.request(body.into());
     let mut transactions = call.app.clients.transactions();
     reply::created(transactions.create_payment(request), |a| a.transaction).await
+}
+
+/// GET /transactions/:id/history
+pub async fn history(call: Call, path: PathParams) -> Many<TransactionChange> {
+    let request = call.request(ListTransactionChangesRequest { id: id(&path)? });
+    let mut transactions = call.app.clients.transactions();
+    let answer = transactions.list_transaction_changes(request).await?;
+    Ok(List::whole(answer.into_inner().changes))
 }
 
 /// POST /transactions/:id/approve
@@ -250,6 +275,20 @@ impl From<wire::Transaction> for Transaction {
             processed_at: Time::of(transaction.processed_at),
             created_at: Time::of(transaction.created_at),
             updated_at: Time::of(transaction.updated_at),
+        }
+    }
+}
+
+impl From<wire::TransactionChange> for TransactionChange {
+    fn from(change: wire::TransactionChange) -> Self {
+        let name = |status: wire::TransactionStatus| {
+            dto::text(status.as_str_name(), "TRANSACTION_STATUS_")
+        };
+        Self {
+            from: change.from.is_some().then(|| name(change.from())),
+            to: name(change.to()),
+            actor: change.actor,
+            created_at: Time::of(change.created_at),
         }
     }
 }

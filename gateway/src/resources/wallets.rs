@@ -18,7 +18,7 @@ use super::{
     transactions::Transaction,
 };
 use crate::{
-    extract::{Call, CustomData, Json, ListParams, PathParams},
+    extract::{At, Call, CustomData, Json, ListParams, PathParams},
     respond::List,
 };
 
@@ -123,11 +123,13 @@ pub async fn balance(
     call: Call,
     path: PathParams,
     ListParams(list): ListParams,
+    At(at): At,
 ) -> Many<BalanceEntry> {
     let id = path.id("id", Code::WalletNotFound)?;
     let request = call.request(GetWalletBalanceRequest {
         id,
         list: Some(list),
+        at,
     });
     let answer = call
         .app

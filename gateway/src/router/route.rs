@@ -27,6 +27,8 @@ pub struct Route {
     pub list: Option<&'static ListTable>,
     /// Whether it answers many resources, a line each.
     pub lines: bool,
+    /// A query parameter besides the list's: its name, and what it does.
+    pub query: Option<(&'static str, &'static str)>,
     pub(super) handler: MethodRouter<App>,
 }
 
@@ -102,6 +104,7 @@ impl Route {
             answer: None,
             list: None,
             lines: false,
+            query: None,
             handler,
         }
     }
@@ -145,6 +148,13 @@ impl Route {
         Self {
             list: Some(list),
             ..self.one::<T>()
+        }
+    }
+
+    pub(super) fn asks(self, name: Text, what: Text) -> Self {
+        Self {
+            query: Some((name, what)),
+            ..self
         }
     }
 

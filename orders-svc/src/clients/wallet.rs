@@ -120,6 +120,7 @@ impl Wallets {
         let request = GetWalletBalanceRequest {
             id: wallet_id.to_string(),
             list: None,
+            at: None,
         };
         let answer = self.accounts.clone().get_wallet_balance(request).await;
         let balances = answer

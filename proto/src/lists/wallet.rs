@@ -73,6 +73,9 @@ pub const ACTIVITY: ListTable = ListTable::new(
 )
 .including(&[Include::new("users"), Include::new("wallets")]);
 
+/// `GET /transactions/:id/history`, oldest first.
+pub const TRANSACTION_CHANGES: ListTable = ListTable::new("history", &[]).sorted_by(&[]).whole();
+
 /// `GET /rates`.
 pub const RATES: ListTable = ListTable::new(
     "rates",

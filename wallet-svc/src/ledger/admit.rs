@@ -1,7 +1,13 @@
 //! Which new transactions and steps the wallets and the asset allow.
 
+use platform::money::Amount;
+
 use super::{Party, Refusal, Side, draft::Draft};
-use crate::{transaction::model::Transaction, wallet::model::WalletId};
+use crate::{
+    asset::model::AssetCode,
+    transaction::model::{Transaction, TransactionType},
+    wallet::model::WalletId,
+};
 
 impl Draft<'_> {
     /// Whether a new transaction may be made between these wallets in this asset. What the system
@@ -18,23 +24,34 @@ impl Draft<'_> {
         for (wallet, side) in named {
             parties.push((wallet, self.party(wallet, side)?));
         }
-        if tx.sides.debit == tx.sides.credit {
+        if tx.sides.debit == tx.sides.credit && tx.kind != TransactionType::Exchange {
             return Err(Refusal::SameWallet);
         }
-        let rule = self.book.assets.get(&tx.asset);
-        let rule = rule.ok_or_else(|| Refusal::UnknownAsset(tx.asset.clone()))?;
-        if !tx.amount.fits(rule.places) {
-            let (asset, places) = (tx.asset.clone(), rule.places);
-            return Err(Refusal::Precision { asset, places });
-        }
-        if !lenient && !rule.enabled {
-            return Err(Refusal::AssetDisabled(tx.asset.clone()));
-        }
+        self.admit_amount(&tx.asset, tx.amount, lenient)?;
         let locked = parties.iter().find(|(_, party)| party.locked);
         match locked {
             Some((wallet, _)) if !lenient => Err(Refusal::WalletLocked(*wallet)),
             _ => Ok(()),
         }
+    }
+
+    /// Whether new transactions may move this amount of the asset.
+    pub(super) fn admit_amount(
+        &self,
+        asset: &AssetCode,
+        amount: Amount,
+        lenient: bool,
+    ) -> Result<(), Refusal> {
+        let rule = self.book.assets.get(asset);
+        let rule = rule.ok_or_else(|| Refusal::UnknownAsset(asset.clone()))?;
+        if !amount.fits(rule.places) {
+            let (asset, places) = (asset.clone(), rule.places);
+            return Err(Refusal::Precision { asset, places });
+        }
+        if !lenient && !rule.enabled {
+            return Err(Refusal::AssetDisabled(asset.clone()));
+        }
+        Ok(())
     }
 
     pub(super) fn party(&self, wallet: WalletId, side: Side) -> Result<&Party, Refusal> {

@@ -4,7 +4,10 @@
 use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
-use platform::{ids::Ids, money::DecimalPlaces};
+use platform::{
+    ids::Ids,
+    money::{Amount, DecimalPlaces},
+};
 
 use super::{Account, AccountKey, Changes, OrderBonus, OrderId};
 use crate::{
@@ -50,6 +53,8 @@ pub struct Book {
     pub transactions: HashMap<TransactionId, Transaction>,
     /// The transactions of operations accepted before.
     pub operations: HashMap<String, Vec<TransactionId>>,
+    /// How much of the transactions of refunded operations was given back before.
+    pub refunded: HashMap<TransactionId, Amount>,
     /// The bonuses named, and those still owed on the accounts that bonuses and rewards go to.
     pub bonuses: HashMap<OrderId, OrderBonus>,
     /// What the group has decided so far.
@@ -67,6 +72,7 @@ impl Book {
             accounts: HashMap::new(),
             transactions: HashMap::new(),
             operations: HashMap::new(),
+            refunded: HashMap::new(),
             bonuses: HashMap::new(),
             changes: Changes::default(),
         }

@@ -1,9 +1,7 @@
 //! Decides one command on the book.
 
-use super::{Advance, Book, Command, Create, Leg, Operation, Refusal, Side, draft::Draft};
-use crate::transaction::model::{
-    Action, Notes, Status, Transaction, TransactionId, TransactionType,
-};
+use super::{Advance, Book, Command, Create, Refusal, draft::Draft};
+use crate::transaction::model::{Action, Status, Transaction, TransactionId};
 
 /// Characters of a transaction's reference.
 const REFERENCE_LENGTH: usize = 12;
@@ -15,13 +13,16 @@ impl Book {
     /// settled.
     pub fn decide(&mut self, command: &Command) -> Result<Vec<Transaction>, Refusal> {
         if let Some(done) = self.done_before(command) {
-            return Ok(done);
+            return done;
         }
         let mut draft = Draft::over(self);
         match command {
             Command::Create(create) => draft.open(create)?,
             Command::Advance(advance) => draft.advance(advance)?,
             Command::Post(operation) => draft.post(operation)?,
+            Command::Conclude(conclusion) => draft.conclude(conclusion)?,
+            Command::Refund(refund) => draft.refund(refund)?,
+            Command::Exchange(exchange) => draft.exchange(exchange)?,
             Command::Bonus(change) => draft.adjust_bonus(change)?,
             Command::Reward(reward) => draft.reward(reward)?,
         }
@@ -32,28 +33,21 @@ impl Book {
         Ok(answer)
     }
 
-    fn done_before(&self, command: &Command) -> Option<Vec<Transaction>> {
+    fn done_before(&self, command: &Command) -> Option<Result<Vec<Transaction>, Refusal>> {
         let find = |id: &TransactionId| self.transactions.get(id).cloned();
-        match command {
-            Command::Post(operation) => {
-                let ids = self.operations.get(&operation.id)?;
-                Some(ids.iter().filter_map(find).collect())
-            }
-            Command::Reward(reward) => find(&reward.id).map(|tx| vec![tx]),
-            _ => None,
+        if let Command::Reward(reward) = command {
+            return find(&reward.id).map(|tx| Ok(vec![tx]));
         }
+        let ids = self.operations.get(command.new_operation()?)?;
+        let made: Vec<_> = ids.iter().filter_map(find).collect();
+        Some(command.ensure_made(&made).map(|()| made))
     }
 }
 
 impl Draft<'_> {
     fn open(&mut self, create: &Create) -> Result<(), Refusal> {
         let tx = self.transaction(create);
-        if let (Some(owner), Some(origin)) = (create.owner, tx.origin()) {
-            let party = self.party(origin, Side::Origin)?;
-            if party.owner != Some(owner) {
-                return Err(Refusal::UnknownWallet(Side::Origin));
-            }
-        }
+        self.ensure_owned(create, &tx)?;
         self.admit(&tx, false)?;
         self.begin(tx)
     }
@@ -65,8 +59,7 @@ impl Draft<'_> {
         } else {
             self.set_aside(&tx)?;
         }
-        self.create(tx);
-        Ok(())
+        self.create(tx)
     }
 
     pub(super) fn transaction(&self, create: &Create) -> Transaction {
@@ -85,6 +78,7 @@ impl Draft<'_> {
             reference: self.book.ids.code(REFERENCE_LENGTH),
             metadata: create.metadata.clone(),
             operation: None,
+            refunds: None,
             // One event says that it was created, and a second that it is confirmed.
             version: if confirmed { 2 } else { 1 },
             processed_at: confirmed.then_some(now),
@@ -94,10 +88,19 @@ impl Draft<'_> {
     }
 
     fn advance(&mut self, advance: &Advance) -> Result<(), Refusal> {
-        let book = self.book;
-        let known = book.transactions.get(&advance.id);
+        let known = self.book.transactions.get(&advance.id);
         let before = known.ok_or(Refusal::UnknownTransaction(advance.id))?;
-        let (status, action) = (before.status, advance.action);
+        self.step(before, advance.action, advance.reason.as_deref())
+    }
+
+    /// Brings a transaction into the state that the action leads to.
+    pub(super) fn step(
+        &mut self,
+        before: &Transaction,
+        action: Action,
+        reason: Option<&str>,
+    ) -> Result<(), Refusal> {
+        let status = before.status;
         let after = status.after(action);
         let after = after.ok_or(Refusal::InvalidState { status, action })?;
         match action {
@@ -115,7 +118,7 @@ impl Draft<'_> {
         tx.version += 1;
         tx.updated_at = now;
         tx.processed_at = (!after.is_open()).then_some(now);
-        if let Some(reason) = &advance.reason {
+        if let Some(reason) = reason {
             let key = if action == Action::Fail {
                 "failReason"
             } else {
@@ -125,36 +128,5 @@ impl Draft<'_> {
         }
         self.update(tx, status);
         Ok(())
-    }
-
-    fn post(&mut self, operation: &Operation) -> Result<(), Refusal> {
-        for (index, leg) in (0..).zip(&operation.legs) {
-            let mut tx = self.transaction(&leg.create());
-            tx.operation = Some((operation.id.clone(), index));
-            self.admit(&tx, leg.returns_money)?;
-            self.begin(tx)?;
-        }
-        Ok(())
-    }
-}
-
-impl Leg {
-    fn create(&self) -> Create {
-        let notes = Notes {
-            description: self.description.clone(),
-            ..Notes::default()
-        };
-        Create {
-            id: self.id,
-            kind: TransactionType::Transfer,
-            code: self.code.clone(),
-            asset: self.asset.clone(),
-            amount: self.amount,
-            sides: self.sides,
-            status: Status::Confirmed,
-            notes,
-            metadata: self.metadata.clone(),
-            owner: None,
-        }
     }
 }

@@ -3,11 +3,13 @@
 
 use std::collections::BTreeMap;
 
+use platform::money::Amount;
+
 use super::{Account, AccountKey, Book, OrderBonus, OrderId, Refusal, Step, account::Entry};
 use crate::{
     asset::model::AssetCode,
     movement::model::Movement,
-    transaction::model::{Sides, Status, Transaction},
+    transaction::model::{Sides, Status, Transaction, TransactionId},
     wallet::model::WalletId,
 };
 
@@ -15,19 +17,29 @@ use crate::{
 pub(super) struct Draft<'b> {
     pub book: &'b Book,
     accounts: BTreeMap<AccountKey, Account>,
-    transactions: Vec<(Transaction, bool)>,
+    transactions: Vec<(Transaction, Kept)>,
     movements: Vec<Movement>,
     steps: Vec<Step>,
     bonuses: BTreeMap<OrderId, OrderBonus>,
+    refunded: BTreeMap<TransactionId, Amount>,
+}
+
+/// What a command did with a transaction that it answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kept {
+    New,
+    Changed,
+    Same,
 }
 
 /// A finished draft, free of the book that it was made over.
 pub(super) struct Effects {
     accounts: BTreeMap<AccountKey, Account>,
-    transactions: Vec<(Transaction, bool)>,
+    transactions: Vec<(Transaction, Kept)>,
     movements: Vec<Movement>,
     steps: Vec<Step>,
     bonuses: BTreeMap<OrderId, OrderBonus>,
+    refunded: BTreeMap<TransactionId, Amount>,
 }
 
 impl<'b> Draft<'b> {
@@ -39,6 +51,7 @@ impl<'b> Draft<'b> {
             movements: Vec::new(),
             steps: Vec::new(),
             bonuses: BTreeMap::new(),
+            refunded: BTreeMap::new(),
         }
     }
 
@@ -49,6 +62,7 @@ impl<'b> Draft<'b> {
             movements: self.movements,
             steps: self.steps,
             bonuses: self.bonuses,
+            refunded: self.refunded,
         }
     }
 
@@ -91,19 +105,30 @@ impl<'b> Draft<'b> {
 
     /// Moves the money: a debit and a credit, which sum to zero.
     pub(super) fn settle(&mut self, tx: &Transaction) -> Result<(), Refusal> {
-        let (now, Sides { debit, credit }) = (self.book.now, tx.sides);
-        let entry = self.account(debit, &tx.asset)?.debit(tx.amount, now)?;
-        self.enter(tx, debit, entry);
-        let entry = self.account(credit, &tx.asset)?.credit(tx.amount, now)?;
-        self.enter(tx, credit, entry);
+        self.transfer(tx, tx.sides, &tx.asset, tx.amount)
+    }
+
+    /// Moves money of any asset for a transaction.
+    pub(super) fn transfer(
+        &mut self,
+        tx: &Transaction,
+        sides: Sides,
+        asset: &AssetCode,
+        amount: Amount,
+    ) -> Result<(), Refusal> {
+        let now = self.book.now;
+        let entry = self.account(sides.debit, asset)?.debit(amount, now)?;
+        self.enter(tx, sides.debit, asset, entry);
+        let entry = self.account(sides.credit, asset)?.credit(amount, now)?;
+        self.enter(tx, sides.credit, asset, entry);
         Ok(())
     }
 
-    fn enter(&mut self, tx: &Transaction, wallet: WalletId, entry: Entry) {
+    fn enter(&mut self, tx: &Transaction, wallet: WalletId, asset: &AssetCode, entry: Entry) {
         self.movements.push(Movement {
             id: self.book.ids.next(),
             wallet,
-            asset: tx.asset.clone(),
+            asset: asset.clone(),
             sequence: entry.sequence,
             transaction: tx.id,
             kind: tx.kind,
@@ -114,18 +139,28 @@ impl<'b> Draft<'b> {
     }
 
     /// Keeps a new transaction.
-    pub(super) fn create(&mut self, tx: Transaction) {
-        self.step(&tx, None);
-        self.transactions.push((tx, true));
+    pub(super) fn create(&mut self, tx: Transaction) -> Result<(), Refusal> {
+        self.record(&tx, None);
+        if let Some(original) = tx.refunds {
+            let refunded = self.refunded(original).add(tx.amount)?;
+            self.refunded.insert(original, refunded);
+        }
+        self.transactions.push((tx, Kept::New));
+        Ok(())
     }
 
     /// Keeps a transaction's new state.
     pub(super) fn update(&mut self, tx: Transaction, from: Status) {
-        self.step(&tx, Some(from));
-        self.transactions.push((tx, false));
+        self.record(&tx, Some(from));
+        self.transactions.push((tx, Kept::Changed));
     }
 
-    fn step(&mut self, tx: &Transaction, from: Option<Status>) {
+    /// Answers a transaction that needs no change.
+    pub(super) fn answer(&mut self, tx: &Transaction) {
+        self.transactions.push((tx.clone(), Kept::Same));
+    }
+
+    fn record(&mut self, tx: &Transaction, from: Option<Status>) {
         self.steps.push(Step {
             id: self.book.ids.uuid(),
             transaction: tx.id,
@@ -133,6 +168,21 @@ impl<'b> Draft<'b> {
             to: tx.status,
             version: tx.version,
         });
+    }
+
+    /// The transactions of an operation made before this command, in their order.
+    pub(super) fn operation(&self, id: &str) -> Result<Vec<&'b Transaction>, Refusal> {
+        let ids = self.book.operations.get(id);
+        let ids = ids.ok_or(Refusal::UnknownOperation)?;
+        let find = |id| self.book.transactions.get(id);
+        Ok(ids.iter().filter_map(find).collect())
+    }
+
+    /// How much of a transaction has been given back so far.
+    pub(super) fn refunded(&self, id: TransactionId) -> Amount {
+        let now = self.refunded.get(&id);
+        let before = || self.book.refunded.get(&id);
+        now.or_else(before).copied().unwrap_or(Amount::ZERO)
     }
 
     /// The bonus of an order as this command has left it so far.
@@ -163,17 +213,22 @@ impl Effects {
         changes.bonuses.extend(self.bonuses.keys().copied());
         changes.movements.extend(self.movements);
         changes.steps.extend(self.steps);
-        for (tx, is_new) in &self.transactions {
-            if *is_new {
-                changes.created.push(tx.id);
-            } else if !changes.created.contains(&tx.id) {
-                changes.updated.insert(tx.id);
-            }
-            if let Some((operation, _)) = &tx.operation {
-                let made = book.operations.entry(operation.clone()).or_default();
-                made.push(tx.id);
+        for (tx, kept) in &self.transactions {
+            match kept {
+                Kept::New => {
+                    changes.created.push(tx.id);
+                    if let Some((operation, _)) = &tx.operation {
+                        let made = book.operations.entry(operation.clone()).or_default();
+                        made.push(tx.id);
+                    }
+                }
+                Kept::Changed if !changes.created.contains(&tx.id) => {
+                    changes.updated.insert(tx.id);
+                }
+                Kept::Changed | Kept::Same => {}
             }
         }
+        book.refunded.extend(self.refunded);
         book.accounts.extend(self.accounts);
         book.bonuses.extend(self.bonuses);
         let answered: Vec<_> = self.transactions.into_iter().map(|(tx, _)| tx).collect();

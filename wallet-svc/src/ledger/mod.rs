@@ -10,7 +10,9 @@ mod changes;
 mod command;
 mod decide;
 mod draft;
+mod exchange;
 mod gift;
+mod operation;
 mod refusal;
 
 #[cfg(test)]
@@ -20,5 +22,8 @@ pub use account::{Account, AccountKey};
 pub use bonus::{OrderBonus, OrderId};
 pub use book::{AssetRule, Book, Party};
 pub use changes::{Changes, Step};
-pub use command::{Advance, BonusChange, Command, Create, Leg, Operation, Reward};
+pub use command::{
+    Advance, BonusChange, Command, Conclusion, Create, Exchange, Leg, Mode, Operation, Refund,
+    Reward,
+};
 pub use refusal::{Refusal, Side};

@@ -12,8 +12,8 @@ use proptest::prelude::*;
 use uuid::Uuid;
 
 use super::{
-    Account, AccountKey, Advance, AssetRule, BonusChange, Book, Command, Create, Leg, Operation,
-    OrderBonus, OrderId, Party, Refusal, Reward,
+    Account, AccountKey, Advance, AssetRule, BonusChange, Book, Command, Conclusion, Create,
+    Exchange, Leg, Mode, Operation, OrderBonus, OrderId, Party, Refund, Refusal, Reward,
 };
 use crate::{
     asset::model::AssetCode,
@@ -22,7 +22,7 @@ use crate::{
         metadata::Metadata,
         model::{Action, Notes, Sides, Status, Transaction, TransactionId, TransactionType},
     },
-    wallet::model::{BONUS, EXTERNAL, WalletId},
+    wallet::model::{BONUS, EXCHANGE, EXTERNAL, WalletId},
 };
 
 fn id<T>(n: u128) -> Id<T> {
@@ -39,6 +39,10 @@ fn wallet(n: u8) -> WalletId {
 
 fn usd() -> AssetCode {
     AssetCode::stored("usd")
+}
+
+fn eur() -> AssetCode {
+    AssetCode::stored("eur")
 }
 
 fn cents(n: i64) -> Amount {
@@ -58,7 +62,7 @@ struct Store {
 impl Store {
     fn load(&self, ids: &Ids) -> Book {
         let mut book = Book::new(start(), ids.clone());
-        let system = [EXTERNAL, BONUS];
+        let system = [EXTERNAL, BONUS, EXCHANGE];
         for owner in (0..4).map(wallet).chain(system) {
             let system = system.contains(&owner);
             let locked = owner == wallet(3);
@@ -70,19 +74,24 @@ impl Store {
                     system,
                 },
             );
-            let key = AccountKey::new(owner, &usd());
-            let account = self.accounts.get(&key).cloned();
-            let account = account.unwrap_or_else(|| empty(key.clone(), system));
-            book.accounts.insert(key, account);
+            for asset in [usd(), eur()] {
+                let key = AccountKey::new(owner, &asset);
+                let account = self.accounts.get(&key).cloned();
+                let account = account.unwrap_or_else(|| empty(key.clone(), system));
+                book.accounts.insert(key, account);
+            }
         }
-        let places = DecimalPlaces::new(2).unwrap();
-        book.assets.insert(
-            usd(),
-            AssetRule {
-                enabled: true,
-                places,
-            },
-        );
+        let rule = AssetRule {
+            enabled: true,
+            places: DecimalPlaces::new(2).unwrap(),
+        };
+        book.assets.extend([(usd(), rule), (eur(), rule)]);
+        for tx in self.transactions.values() {
+            if let Some(original) = tx.refunds {
+                let refunded = book.refunded.entry(original).or_default();
+                *refunded = refunded.add(tx.amount).unwrap();
+            }
+        }
         book.transactions = self.transactions.clone().into_iter().collect();
         book.operations = self.operations.clone().into_iter().collect();
         book.bonuses = self.bonuses.clone().into_iter().collect();
@@ -119,16 +128,18 @@ impl Store {
     }
 
     fn check(&self) {
-        let sum = Amount::sum(self.movements.iter().map(|movement| movement.amount));
-        assert_eq!(sum, Ok(Amount::ZERO));
+        let mut sums: BTreeMap<&AssetCode, Amount> = BTreeMap::new();
         let mut settled: HashMap<TransactionId, Vec<Amount>> = HashMap::new();
-        let mut running: HashMap<WalletId, (i64, Amount)> = HashMap::new();
+        let mut running: HashMap<AccountKey, (i64, Amount)> = HashMap::new();
         for movement in &self.movements {
+            let sum = sums.entry(&movement.asset).or_default();
+            *sum = sum.add(movement.amount).unwrap();
             settled
                 .entry(movement.transaction)
                 .or_default()
                 .push(movement.amount);
-            let (sequence, balance) = running.entry(movement.wallet).or_default();
+            let key = AccountKey::new(movement.wallet, &movement.asset);
+            let (sequence, balance) = running.entry(key).or_default();
             *sequence += 1;
             *balance = balance.add(movement.amount).unwrap();
             assert_eq!(
@@ -136,22 +147,29 @@ impl Store {
                 (*sequence, *balance)
             );
         }
+        assert!(sums.values().all(|sum| sum.is_zero()));
         for tx in self.transactions.values() {
-            let expected = match tx.status {
-                Status::Confirmed => Some(vec![-tx.amount, tx.amount]),
-                _ => None,
-            };
-            assert_eq!(settled.remove(&tx.id), expected);
+            let moved = settled.remove(&tx.id);
+            match (tx.status, tx.kind) {
+                (Status::Confirmed, TransactionType::Exchange) => {
+                    let moved = moved.unwrap();
+                    assert_eq!((moved.len(), moved[0]), (4, -tx.amount));
+                }
+                (Status::Confirmed, _) => assert_eq!(moved, Some(vec![-tx.amount, tx.amount])),
+                _ => assert_eq!(moved, None),
+            }
+            let refunds = self.transactions.values();
+            let refunds = refunds.filter(|other| other.refunds == Some(tx.id));
+            let refunded = Amount::sum(refunds.map(|refund| refund.amount)).unwrap();
+            assert!(refunded <= tx.amount);
         }
         assert!(settled.is_empty());
         for account in self.accounts.values() {
             assert!(account.system || account.amount >= account.held);
-            let of_account = running
-                .get(&account.key.wallet)
-                .copied()
-                .unwrap_or_default();
+            let of_account = running.get(&account.key).copied().unwrap_or_default();
             assert_eq!((account.sequence, account.amount), of_account);
-            let open = self.transactions.values().filter(|tx| tx.status.is_open());
+            let open = self.transactions.values();
+            let open = open.filter(|tx| tx.status.is_open() && tx.asset == account.key.asset);
             let held = open.filter(|tx| tx.origin() == Some(account.key.wallet));
             assert_eq!(Amount::sum(held.map(|tx| tx.amount)), Ok(account.held));
         }
@@ -191,7 +209,7 @@ fn create(n: u8, kind: u8, from: u8, to: u8, amount: i64, status: u8) -> Command
     })
 }
 
-fn operation(n: u8, legs: Vec<(u8, u8, i64)>) -> Command {
+fn operation(n: u8, holds: bool, legs: Vec<(u8, u8, i64)>) -> Command {
     let leg = |(index, (from, to, amount)): (u128, (u8, u8, i64))| Leg {
         id: id(10_000 + u128::from(n) * 10 + index),
         code: "pay".to_owned(),
@@ -208,6 +226,32 @@ fn operation(n: u8, legs: Vec<(u8, u8, i64)>) -> Command {
     Command::Post(Operation {
         id: format!("operation {n}"),
         legs: (0..).zip(legs).map(leg).collect(),
+        mode: if holds { Mode::Hold } else { Mode::Post },
+    })
+}
+
+fn exchange(n: u8, wallet: u8, base: i64, quote: i64) -> Command {
+    let Command::Create(mut create) = create(n, 2, wallet, wallet, base, 2) else {
+        unreachable!("create makes a creation")
+    };
+    create.kind = TransactionType::Exchange;
+    Command::Exchange(Exchange {
+        base: create,
+        quote_asset: eur(),
+        quote_amount: cents(quote),
+    })
+}
+
+fn refund(n: u8, of: u8, parts: Vec<(i32, i64)>) -> Command {
+    Command::Refund(Refund {
+        id: format!("refund {n}"),
+        of: format!("operation {of}"),
+        parts: parts
+            .into_iter()
+            .map(|(place, amount)| (place, cents(amount)))
+            .collect(),
+        description: None,
+        metadata: Metadata::default(),
     })
 }
 
@@ -226,7 +270,16 @@ fn any_command() -> impl Strategy<Value = Command> {
         3 => (any::<u8>(), action).prop_map(|(n, action)| {
             Command::Advance(Advance { id: id(5_000 + u128::from(n)), action, reason: None })
         }),
-        2 => (0..8_u8, prop::collection::vec(leg, 1..4)).prop_map(|(n, legs)| operation(n, legs)),
+        2 => (0..8_u8, any::<bool>(), prop::collection::vec(leg, 1..4))
+            .prop_map(|(n, holds, legs)| operation(n, holds, legs)),
+        2 => (0..8_u8, any::<bool>()).prop_map(|(n, captures)| Command::Conclude(Conclusion {
+            operation: format!("operation {n}"),
+            action: if captures { Action::Confirm } else { Action::Fail },
+        })),
+        2 => (0..4_u8, 0..8_u8, prop::collection::vec((0..3_i32, amount()), 0..3))
+            .prop_map(|(n, of, parts)| refund(n, of, parts)),
+        1 => (any::<u8>(), 0..4_u8, amount(), amount())
+            .prop_map(|(n, wallet, base, quote)| exchange(n, wallet, base, quote)),
         2 => (0..4_u8, prop::option::of(amount()), prop::option::of(amount())).prop_map(
             |(n, granted, revoked)| Command::Bonus(BonusChange {
                 order: id(20_000 + u128::from(n)),
@@ -252,6 +305,7 @@ fn commands() -> impl Strategy<Value = Vec<Command>> {
         let mut made = std::collections::HashSet::new();
         commands.retain(|command| match command {
             Command::Create(create) => made.insert(create.id),
+            Command::Exchange(exchange) => made.insert(exchange.base.id),
             _ => true,
         });
         commands
@@ -282,7 +336,10 @@ proptest! {
         let mut store = Store::default();
         for command in &commands {
             let first = store.post(&ids, std::slice::from_ref(command)).remove(0);
-            let is_once = matches!(command, Command::Post(_) | Command::Reward(_));
+            let is_once = !matches!(
+                command,
+                Command::Create(_) | Command::Exchange(_) | Command::Advance(_) | Command::Bonus(_)
+            );
             if is_once && first.is_ok() {
                 let book = store.load(&ids);
                 let mut again = store.load(&ids);

@@ -71,6 +71,21 @@ pub enum Refusal {
         /// What was asked.
         action: Action,
     },
+    /// There is no such operation.
+    #[error("there is no such operation")]
+    UnknownOperation,
+    /// Its id names an operation that was accepted with other content.
+    #[error("the operation id was used for another operation")]
+    OperationReused,
+    /// The operation has no transfer in this place.
+    #[error("the operation has no posting {0}")]
+    UnknownPart(i32),
+    /// What would go back has never moved.
+    #[error("the operation is {}, nothing of it has moved", .0.as_str())]
+    NotCaptured(Status),
+    /// More would go back than is left of what was moved.
+    #[error("{0} can go back")]
+    RefundExceeds(Amount),
     /// An order's bonus was first credited to another wallet or in another asset.
     #[error("the order's bonus belongs to another wallet or asset")]
     BonusElsewhere,

@@ -1,7 +1,7 @@
 //! Operations from the wire.
 
 use platform::{
-    error::{FieldCode, InvalidValue, Violations},
+    error::{Failure, FieldCode, InvalidValue, Violations},
     ids::Ids,
 };
 use proto::wallet::v1 as wire;
@@ -9,7 +9,7 @@ use proto::wallet::v1 as wire;
 use crate::{
     asset::{directory::AssetDirectory, model::AssetCode},
     error::Error,
-    ledger::{Leg, Operation},
+    ledger::{Leg, Mode, Operation, Refund},
     transaction::{metadata::Metadata, model::Sides, new::positive},
     wallet::model::WalletId,
 };
@@ -19,34 +19,78 @@ const LONGEST_ID: usize = 255;
 
 /// Reads an operation, or says everything that is wrong with it.
 pub async fn operation(
-    request: wire::PostRequest,
+    id: String,
+    postings: Vec<wire::Posting>,
+    mode: Mode,
     assets: &AssetDirectory,
     ids: &Ids,
 ) -> Result<Operation, Error> {
     let mut violations = Violations::default();
-    violations.check(
-        "operationId",
-        (1..=LONGEST_ID).contains(&request.operation_id.len()),
-        FieldCode::Length,
-        "must have 1 to 255 characters",
-    );
+    check_id(&mut violations, "operationId", &id);
     violations.check(
         "postings",
-        (1..=MOST_POSTINGS).contains(&request.postings.len()),
+        (1..=MOST_POSTINGS).contains(&postings.len()),
         FieldCode::Length,
         "must be 1 to 1000",
     );
-    let mut legs = Vec::with_capacity(request.postings.len());
-    for (index, posting) in request.postings.into_iter().take(MOST_POSTINGS).enumerate() {
+    let mut legs = Vec::with_capacity(postings.len());
+    for (index, posting) in postings.into_iter().take(MOST_POSTINGS).enumerate() {
         let asset = assets.find(&posting.asset_code).await?;
         let asset = asset.map(|asset| asset.code);
         legs.extend(leg(&mut violations, index, posting, asset, ids));
     }
     violations.finish()?;
-    Ok(Operation {
+    Ok(Operation { id, legs, mode })
+}
+
+/// Reads a refund, or says everything that is wrong with it.
+pub fn refund(request: wire::RefundRequest) -> Result<Refund, Failure> {
+    let mut violations = Violations::default();
+    check_id(&mut violations, "operationId", &request.operation_id);
+    check_id(
+        &mut violations,
+        "refundedOperationId",
+        &request.refunded_operation_id,
+    );
+    violations.check(
+        "parts",
+        request.parts.len() <= MOST_POSTINGS,
+        FieldCode::Length,
+        "must be at most 1000",
+    );
+    let mut parts = Vec::with_capacity(request.parts.len());
+    for (index, part) in request.parts.iter().take(MOST_POSTINGS).enumerate() {
+        let amount = violations.value(&format!("parts[{index}].amount"), positive(&part.amount));
+        // What is past the largest place is past the end of any operation.
+        let place = i32::try_from(part.index).unwrap_or(i32::MAX);
+        parts.extend(amount.map(|amount| (place, amount)));
+    }
+    let metadata = violations.value("metadata", metadata(&request.metadata));
+    violations.finish()?;
+    Ok(Refund {
         id: request.operation_id,
-        legs,
+        of: request.refunded_operation_id,
+        parts,
+        description: request.description,
+        metadata: metadata.unwrap_or_default(),
     })
+}
+
+fn check_id(violations: &mut Violations, field: &str, id: &str) {
+    violations.check(
+        field,
+        (1..=LONGEST_ID).contains(&id.len()),
+        FieldCode::Length,
+        "must have 1 to 255 characters",
+    );
+}
+
+fn metadata(text: &str) -> Result<Metadata, InvalidValue> {
+    match text {
+        "" => Ok(Metadata::default()),
+        text => Metadata::parse(text)
+            .ok_or_else(|| InvalidValue::new(FieldCode::Type, "must be an object")),
+    }
 }
 
 fn leg(
@@ -63,16 +107,12 @@ fn leg(
         code @ ("pay" | "refund") => Ok(code.to_owned()),
         _ => Err(invalid(FieldCode::Enum, "must be one of pay, refund")),
     };
-    let metadata = match posting.metadata.as_str() {
-        "" => Ok(Metadata::default()),
-        text => Metadata::parse(text).ok_or_else(|| invalid(FieldCode::Type, "must be an object")),
-    };
     let debit = WalletId::parse(&posting.origin_wallet_id);
     let credit = WalletId::parse(&posting.destination_wallet_id);
     let amount = violations.value(&field("amount"), positive(&posting.amount));
     let asset = violations.value(&field("assetCode"), asset);
     let code = violations.value(&field("code"), code);
-    let metadata = violations.value(&field("metadata"), metadata);
+    let metadata = violations.value(&field("metadata"), metadata(&posting.metadata));
     let debit = violations.value(&field("originWalletId"), debit);
     let credit = violations.value(&field("destinationWalletId"), credit);
     Some(Leg {

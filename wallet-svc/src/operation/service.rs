@@ -1,7 +1,7 @@
 //! What can be done with operations.
 
 use platform::{auth::Caller, ids::Ids};
-use proto::wallet::v1::PostRequest;
+use proto::wallet::v1::{Posting, RefundRequest};
 use sqlx::PgPool;
 
 use super::decode;
@@ -9,9 +9,12 @@ use crate::{
     access,
     asset::directory::AssetDirectory,
     error::Error,
-    ledger::Command,
-    posting::{Answer, Posting, Postings},
-    transaction::{model::Transaction, repo},
+    ledger::{Command, Conclusion, Mode},
+    posting::{self, Answer, Postings},
+    transaction::{
+        model::{Action, Transaction},
+        repo,
+    },
 };
 
 /// The use cases of operations.
@@ -34,19 +37,46 @@ impl Operations {
         }
     }
 
-    /// Posts all transfers or none; a repeat answers what the first did.
+    /// Posts all transfers or none, or holds their money; a repeat answers what the first did.
     pub async fn post(
         &self,
         caller: &Caller,
-        request: PostRequest,
+        id: String,
+        postings: Vec<Posting>,
+        mode: Mode,
     ) -> Result<Vec<Transaction>, Error> {
-        let operation = decode::operation(request, &self.assets, &self.ids).await?;
-        let posting = Posting {
-            command: Command::Post(operation),
+        let operation = decode::operation(id, postings, mode, &self.assets, &self.ids).await?;
+        self.hand_in(caller, Command::Post(operation)).await
+    }
+
+    /// Captures or releases what an operation holds; a repeat answers what it came to.
+    pub async fn conclude(
+        &self,
+        caller: &Caller,
+        operation: String,
+        action: Action,
+    ) -> Result<Vec<Transaction>, Error> {
+        let conclusion = Conclusion { operation, action };
+        self.hand_in(caller, Command::Conclude(conclusion)).await
+    }
+
+    /// Moves money of an operation back; a repeat answers what the first did.
+    pub async fn refund(
+        &self,
+        caller: &Caller,
+        request: RefundRequest,
+    ) -> Result<Vec<Transaction>, Error> {
+        let refund = decode::refund(request)?;
+        self.hand_in(caller, Command::Refund(refund)).await
+    }
+
+    async fn hand_in(&self, caller: &Caller, command: Command) -> Result<Vec<Transaction>, Error> {
+        let request = posting::Posting {
+            command,
             actor: access::actor(caller),
             key: None,
         };
-        match self.postings.post(posting).await? {
+        match self.postings.post(request).await? {
             Answer::Done { transactions, .. } => Ok(transactions),
             Answer::Replay(_) => Ok(Vec::new()),
         }

@@ -12,7 +12,7 @@ use crate::{
     wallet::model::WalletId,
 };
 
-/// `$1` to `$21`.
+/// `$1` to `$22`.
 pub(super) struct NewTransactions<'b>(Vec<&'b Transaction>);
 
 impl<'b> NewTransactions<'b> {
@@ -47,6 +47,7 @@ impl<'b> NewTransactions<'b> {
             .bind(self.column(|tx| tx.processed_at));
         self.bind_notes_to(write)
             .bind(self.column(|tx| tx.created_at))
+            .bind(self.column(|tx| tx.refunds))
     }
 
     fn bind_notes_to<'q>(&self, write: Write<'q>) -> Write<'q>
@@ -62,7 +63,7 @@ impl<'b> NewTransactions<'b> {
     }
 }
 
-/// `$22` to `$26`.
+/// `$23` to `$27`.
 pub(super) struct ChangedTransactions<'b>(Vec<&'b Transaction>);
 
 impl<'b> ChangedTransactions<'b> {
@@ -92,7 +93,7 @@ impl<'b> ChangedTransactions<'b> {
     }
 }
 
-/// `$27` to `$34`.
+/// `$28` to `$35`.
 pub(super) struct Movements<'b>(&'b [Movement]);
 
 impl<'b> Movements<'b> {
@@ -120,7 +121,7 @@ impl<'b> Movements<'b> {
     }
 }
 
-/// `$35` to `$40`.
+/// `$36` to `$41`.
 #[derive(Default)]
 pub(super) struct Steps<'b> {
     ids: Vec<Uuid>,
@@ -156,7 +157,7 @@ impl<'b> Steps<'b> {
     }
 }
 
-/// `$41` to `$47`.
+/// `$42` to `$48`.
 pub(super) struct Balances<'b>(Vec<&'b Account>);
 
 impl<'b> Balances<'b> {
@@ -188,7 +189,7 @@ impl<'b> Balances<'b> {
     }
 }
 
-/// `$48` to `$55`.
+/// `$49` to `$56`.
 #[derive(Default)]
 pub(super) struct Bonuses<'b> {
     orders: Vec<Uuid>,

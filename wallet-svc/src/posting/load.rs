@@ -11,15 +11,11 @@ use platform::{
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
-use super::{poster::Poster, queue::Posting};
+use super::{earlier, poster::Poster, queue::Posting};
 use crate::{
     SCHEMA,
     asset::model::AssetCode,
     ledger::{Account, AccountKey, AssetRule, Book, Command, OrderBonus, Party},
-    transaction::{
-        model::{Transaction, TransactionId},
-        repo,
-    },
     wallet::model::WalletId,
 };
 
@@ -40,20 +36,13 @@ pub(super) async fn load_in_tx(
 ) -> Result<Loaded, sqlx::Error> {
     let mut book = Book::new(DateTime::UNIX_EPOCH, poster.ids.clone());
     let commands: Vec<_> = postings.iter().map(|posting| &posting.command).collect();
-    transactions(conn, &mut book, &commands).await?;
-    let target = |command: &Command| {
-        let id = command.advances();
-        id.and_then(|id| book.transactions.get(&id))
-    };
-    let wallets: BTreeSet<_> = commands
-        .iter()
-        .flat_map(|one| one.wallets(target(one)))
-        .collect();
+    earlier::transactions(conn, &mut book, &commands).await?;
+    let wallets = commands.iter().flat_map(|one| one.wallets(&book)).collect();
     let accounts: BTreeSet<_> = commands
         .iter()
-        .flat_map(|one| one.accounts(target(one)))
+        .flat_map(|one| one.accounts(&book))
         .collect();
-    let assets: BTreeSet<_> = commands.iter().flat_map(|one| one.assets()).collect();
+    let assets = commands.iter().flat_map(|one| one.assets(&book)).collect();
     self::wallets(conn, &mut book, wallets).await?;
     self::assets(conn, &mut book, assets).await?;
     balances(conn, &mut book, &accounts).await?;
@@ -63,7 +52,7 @@ pub(super) async fn load_in_tx(
         .filter(|key| exists(key) && !book.accounts.contains_key(key))
         .collect();
     bonuses(conn, &mut book, &commands).await?;
-    operations(conn, &mut book, &commands).await?;
+    earlier::operations(conn, &mut book, &commands).await?;
     let scopes: Vec<_> = postings
         .iter()
         .filter_map(|posting| posting.key.as_ref().map(|key| *key.scope()))
@@ -78,34 +67,6 @@ pub(super) async fn load_in_tx(
         records,
         missing,
     })
-}
-
-/// The transactions to advance, and rewards that were paid before.
-async fn transactions(
-    conn: &mut PgConnection,
-    book: &mut Book,
-    commands: &[&Command],
-) -> Result<(), sqlx::Error> {
-    let named = |command: &&Command| match command {
-        Command::Reward(reward) => Some(reward.id),
-        other => other.advances(),
-    };
-    let ids: BTreeSet<TransactionId> = commands.iter().filter_map(named).collect();
-    if ids.is_empty() {
-        return Ok(());
-    }
-    let ids: Vec<_> = ids.into_iter().collect();
-    let found = repo::lock_transactions_in_tx(conn, &ids).await?;
-    for tx in &found {
-        book.now = book.now.max(tx.updated_at);
-    }
-    keep(book, found);
-    Ok(())
-}
-
-fn keep(book: &mut Book, transactions: Vec<Transaction>) {
-    let by_id = transactions.into_iter().map(|tx| (tx.id, tx));
-    book.transactions.extend(by_id);
 }
 
 /// Whoever locks a wallet waits for this group, or this group for them.
@@ -251,33 +212,6 @@ async fn bonuses(
         };
         book.bonuses.insert(bonus.order, bonus);
     }
-    Ok(())
-}
-
-async fn operations(
-    conn: &mut PgConnection,
-    book: &mut Book,
-    commands: &[&Command],
-) -> Result<(), sqlx::Error> {
-    let ids: BTreeSet<_> = commands
-        .iter()
-        .filter_map(|command| match command {
-            Command::Post(operation) => Some(operation.id.clone()),
-            _ => None,
-        })
-        .collect();
-    if ids.is_empty() {
-        return Ok(());
-    }
-    let ids: Vec<_> = ids.into_iter().collect();
-    let found = repo::find_operations(conn, &ids).await?;
-    for tx in &found {
-        if let Some((operation, _)) = &tx.operation {
-            let made = book.operations.entry(operation.clone()).or_default();
-            made.push(tx.id);
-        }
-    }
-    keep(book, found);
     Ok(())
 }
 

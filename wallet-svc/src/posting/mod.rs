@@ -4,6 +4,7 @@
 //! Several replicas may post on one schema: each group locks what it decides on.
 
 mod columns;
+mod earlier;
 mod group;
 mod load;
 mod poster;

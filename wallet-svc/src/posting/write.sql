@@ -4,23 +4,24 @@ with created as (
         id, type, code, status, asset_code, amount, origin_wallet_id, destination_wallet_id,
         system_wallet_id, reference, metadata, operation_id, operation_index, version,
         processed_at, description, origin_address, destination_address, external_reference,
-        custom_data, created_at, updated_at)
+        custom_data, created_at, refunds_id, updated_at)
     select *, created_at
     from unnest(
         $1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::numeric[], $7::uuid[],
         $8::uuid[], $9::uuid[], $10::text[], $11::text[], $12::text[], $13::integer[],
         $14::bigint[], $15::timestamptz[], $16::text[], $17::text[], $18::text[], $19::text[],
-        $20::text[], $21::timestamptz[]) as given (
+        $20::text[], $21::timestamptz[],
+        $22::uuid[]) as given (
         id, type, code, status, asset_code, amount, origin_wallet_id, destination_wallet_id,
         system_wallet_id, reference, metadata, operation_id, operation_index, version,
         processed_at, description, origin_address, destination_address, external_reference,
-        custom_data, created_at)),
+        custom_data, created_at, refunds_id)),
 changed as (
     update wallet.transactions
     set status = given.status, metadata = given.metadata, version = given.version,
-        processed_at = given.processed_at, updated_at = $59::timestamptz
+        processed_at = given.processed_at, updated_at = $60::timestamptz
     from unnest(
-        $22::uuid[], $23::text[], $24::text[], $25::bigint[], $26::timestamptz[]) as given (
+        $23::uuid[], $24::text[], $25::text[], $26::bigint[], $27::timestamptz[]) as given (
         id, status, metadata, version, processed_at)
     where transactions.id = given.id
     returning 1),
@@ -28,43 +29,43 @@ moved as (
     insert into wallet.movements (
         id, wallet_id, asset_code, sequence, transaction_id, amount, balance_after, code,
         created_at)
-    select given.*, $59::timestamptz
+    select given.*, $60::timestamptz
     from unnest(
-        $27::uuid[], $28::uuid[], $29::text[], $30::bigint[], $31::uuid[], $32::numeric[],
-        $33::numeric[], $34::text[]) as given),
+        $28::uuid[], $29::uuid[], $30::text[], $31::bigint[], $32::uuid[], $33::numeric[],
+        $34::numeric[], $35::text[]) as given),
 stepped as (
     insert into wallet.transaction_changes (
         id, transaction_id, version, from_status, to_status, actor, created_at)
-    select given.*, $59::timestamptz
+    select given.*, $60::timestamptz
     from unnest(
-        $35::uuid[], $36::uuid[], $37::bigint[], $38::text[], $39::text[], $40::text[]) as given),
+        $36::uuid[], $37::uuid[], $38::bigint[], $39::text[], $40::text[], $41::text[]) as given),
 balanced as (
     update wallet.balances
     set amount = given.amount, held = given.held, incoming = given.incoming, sequence = given.sequence,
         moved_at = given.moved_at, used = true
     from unnest(
-        $41::uuid[], $42::text[], $43::numeric[], $44::numeric[], $45::numeric[], $46::bigint[],
-        $47::timestamptz[]) as given (
+        $42::uuid[], $43::text[], $44::numeric[], $45::numeric[], $46::numeric[], $47::bigint[],
+        $48::timestamptz[]) as given (
         wallet_id, asset_code, amount, held, incoming, sequence, moved_at)
     where balances.wallet_id = given.wallet_id and balances.asset_code = given.asset_code
     returning 1),
 rewarded as (
     insert into wallet.order_bonuses (
         order_id, wallet_id, asset_code, granted, revoked, credited, owed, created_at, updated_at)
-    select given.*, $59::timestamptz
+    select given.*, $60::timestamptz
     from unnest(
-        $48::uuid[], $49::uuid[], $50::text[], $51::numeric[], $52::numeric[], $53::numeric[],
-        $54::numeric[], $55::timestamptz[]) as given
+        $49::uuid[], $50::uuid[], $51::text[], $52::numeric[], $53::numeric[], $54::numeric[],
+        $55::numeric[], $56::timestamptz[]) as given
     on conflict (order_id) do update
     set granted = excluded.granted, revoked = excluded.revoked, credited = excluded.credited,
         owed = excluded.owed, updated_at = excluded.updated_at),
 keyed as (
     insert into wallet.idempotency_keys (scope, request_hash, answer)
-    select * from unnest($56::bytea[], $57::bytea[], $58::bytea[])),
+    select * from unnest($57::bytea[], $58::bytea[], $59::bytea[])),
 told as (
     insert into wallet.outbox (
         id, event_type, aggregate_kind, aggregate_id, aggregate_version, body, traceparent)
     select * from unnest(
-        $60::uuid[], $61::text[], $62::text[], $63::uuid[], $64::bigint[], $65::bytea[],
-        $66::text[]))
+        $61::uuid[], $62::text[], $63::text[], $64::uuid[], $65::bigint[], $66::bytea[],
+        $67::text[]))
 select (select count(*) from changed), (select count(*) from balanced)

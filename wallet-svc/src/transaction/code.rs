@@ -13,7 +13,7 @@ pub fn check_code(
 ) -> Result<(), InvalidValue> {
     match kind {
         TransactionType::Deposit => check_deposit(code, asset),
-        TransactionType::Transfer => one_of(code, &["internal"]),
+        TransactionType::Transfer | TransactionType::Exchange => one_of(code, &["internal"]),
         TransactionType::Withdrawal => one_of(code, &["bank:wire", "internal"]),
     }
 }

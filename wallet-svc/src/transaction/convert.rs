@@ -3,7 +3,7 @@
 use platform::clock::to_proto;
 use proto::wallet::v1 as wire;
 
-use super::model::{Status, Transaction, TransactionType};
+use super::model::{Change, Status, Transaction, TransactionType};
 
 /// As the wire has it.
 pub fn transaction(tx: &Transaction) -> wire::Transaction {
@@ -34,11 +34,22 @@ pub fn transaction(tx: &Transaction) -> wire::Transaction {
     }
 }
 
+/// As the wire has it.
+pub fn change(change: &Change) -> wire::TransactionChange {
+    wire::TransactionChange {
+        from: change.from.map(|from| status(from).into()),
+        to: status(change.to).into(),
+        actor: change.actor.clone(),
+        created_at: Some(to_proto(change.created_at)),
+    }
+}
+
 const fn kind(kind: TransactionType) -> wire::TransactionType {
     match kind {
         TransactionType::Deposit => wire::TransactionType::Deposit,
         TransactionType::Transfer => wire::TransactionType::Transfer,
         TransactionType::Withdrawal => wire::TransactionType::Withdrawal,
+        TransactionType::Exchange => wire::TransactionType::Exchange,
     }
 }
 

@@ -9,6 +9,7 @@ use tonic::{Request, Response, Status};
 use wire::transaction_service_server::TransactionService;
 
 use super::{
+    activity::Activities,
     convert,
     decode::{deposit, payment, transfer, withdrawal},
     model::Action,
@@ -23,6 +24,8 @@ pub struct TransactionApi {
     pub transactions: Transactions,
     /// For the lists of one wallet.
     pub wallets: Wallets,
+    /// With what is embedded.
+    pub activities: Activities,
 }
 
 /// The answer, made now or recorded before.
@@ -131,6 +134,34 @@ impl TransactionService for TransactionApi {
             page: Some(page.info()),
             transactions: page.rows.iter().map(convert::transaction).collect(),
         }))
+    }
+
+    async fn list_transaction_changes(
+        &self,
+        request: Request<wire::ListTransactionChangesRequest>,
+    ) -> Result<Response<wire::ListTransactionChangesResponse>, Status> {
+        let caller = Caller::of(&request)?;
+        let id = &request.get_ref().id;
+        let changes = self.transactions.history(caller, id).await?;
+        let changes = changes.iter().map(convert::change).collect();
+        Ok(Response::new(wire::ListTransactionChangesResponse {
+            changes,
+        }))
+    }
+
+    async fn list_activity(
+        &self,
+        request: Request<wire::ListActivityRequest>,
+    ) -> Result<Response<wire::ListActivityResponse>, Status> {
+        let caller = Caller::of(&request)?.clone();
+        let request = request.into_inner();
+        let wallet = match &request.wallet_id {
+            Some(id) => Some(self.wallets.get(&caller, id).await?.id),
+            None => None,
+        };
+        let list = request.list.unwrap_or_default();
+        let page = self.activities.list(&caller, &list, wallet).await?;
+        Ok(Response::new(page.encode()))
     }
 
     async fn approve_transaction(

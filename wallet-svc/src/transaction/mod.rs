@@ -1,5 +1,6 @@
 //! Transactions: intents to move money, and their states.
 
+pub mod activity;
 pub mod code;
 pub mod convert;
 pub mod decode;

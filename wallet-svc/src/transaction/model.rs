@@ -6,7 +6,10 @@ use chrono::{DateTime, Utc};
 use platform::{ids::Id, money::Amount};
 
 use super::metadata::Metadata;
-use crate::{asset::model::AssetCode, wallet::model::WalletId};
+use crate::{
+    asset::model::AssetCode,
+    wallet::model::{EXCHANGE, WalletId},
+};
 
 /// The id of a transaction.
 pub type TransactionId = Id<Transaction>;
@@ -20,6 +23,8 @@ pub enum TransactionType {
     Transfer,
     /// From a wallet to the outside.
     Withdrawal,
+    /// From one asset of a wallet into another.
+    Exchange,
 }
 
 impl TransactionType {
@@ -29,6 +34,7 @@ impl TransactionType {
             Self::Deposit => "deposit",
             Self::Transfer => "transfer",
             Self::Withdrawal => "withdrawal",
+            Self::Exchange => "exchange",
         }
     }
 }
@@ -116,7 +122,12 @@ impl FromStr for TransactionType {
     type Err = Unknown;
 
     fn from_str(text: &str) -> Result<Self, Unknown> {
-        let all = [Self::Deposit, Self::Transfer, Self::Withdrawal];
+        let all = [
+            Self::Deposit,
+            Self::Transfer,
+            Self::Withdrawal,
+            Self::Exchange,
+        ];
         find(all, text, Self::as_str, "transaction type")
     }
 }
@@ -165,6 +176,19 @@ pub struct Notes {
     pub custom_data: Option<String>,
 }
 
+/// A step in a transaction's history.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// The state before; none where it was made.
+    pub from: Option<Status>,
+    /// The state after.
+    pub to: Status,
+    /// `user:<id>`, `key:<id>` or `service:<name>`.
+    pub actor: String,
+    /// When.
+    pub created_at: DateTime<Utc>,
+}
+
 /// The two wallets between which the money moves; one may be the system's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sides {
@@ -189,7 +213,7 @@ pub struct Transaction {
     pub asset: AssetCode,
     /// How much of it; above zero.
     pub amount: Amount,
-    /// The wallets in the ledger, system wallets included.
+    /// The wallets in the ledger, system wallets included; one wallet twice in an exchange.
     pub sides: Sides,
     /// What its creator said of it.
     pub notes: Notes,
@@ -201,6 +225,8 @@ pub struct Transaction {
     pub metadata: Metadata,
     /// The ledger operation that it is part of, and its place in it.
     pub operation: Option<(String, i32)>,
+    /// The transaction whose money it gives back.
+    pub refunds: Option<TransactionId>,
     /// Counts its events from 1.
     pub version: i64,
     /// When it reached a final state.
@@ -222,12 +248,14 @@ impl Transaction {
         (self.kind != TransactionType::Withdrawal).then_some(self.sides.credit)
     }
 
-    /// The system's wallet on the other side of a deposit or withdrawal.
+    /// The system's wallet on the other side of a deposit or withdrawal, or between the assets of an
+    /// exchange.
     pub fn system_wallet(&self) -> Option<WalletId> {
         match self.kind {
             TransactionType::Deposit => Some(self.sides.debit),
             TransactionType::Transfer => None,
             TransactionType::Withdrawal => Some(self.sides.credit),
+            TransactionType::Exchange => Some(EXCHANGE),
         }
     }
 }

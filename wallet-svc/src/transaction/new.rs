@@ -96,7 +96,7 @@ impl NewTransaction {
                 Some(EXTERNAL),
                 wallet("destinationWalletId", &self.destination),
             ),
-            TransactionType::Transfer => (
+            TransactionType::Transfer | TransactionType::Exchange => (
                 wallet("originWalletId", &self.origin),
                 wallet("destinationWalletId", &self.destination),
             ),

@@ -3,12 +3,19 @@
 use platform::{
     error::Failure,
     list::{Key, List, Page, fields::Value},
+    money::Amount,
 };
-use proto::{common::v1::ListRequest, lists::wallet::TRANSACTIONS};
+use proto::{
+    common::v1::ListRequest,
+    lists::{
+        ListTable,
+        wallet::{ACTIVITY, TRANSACTIONS},
+    },
+};
 use sqlx::PgConnection;
 
 use super::{
-    model::{Transaction, TransactionId},
+    model::{Change, Transaction, TransactionId},
     row::TransactionRow,
 };
 use crate::wallet::model::{UserId, WalletId};
@@ -27,7 +34,7 @@ pub async fn find_transactions(
         "select id, type, code, status, asset_code, amount, description, origin_wallet_id,
              destination_wallet_id, system_wallet_id, origin_address, destination_address,
              external_id, external_reference, reference, custom_data, metadata, operation_id,
-             operation_index, version, processed_at, created_at, updated_at
+             operation_index, refunds_id, version, processed_at, created_at, updated_at
          from wallet.transactions
          where id = any($1)",
         ids as _,
@@ -35,22 +42,25 @@ pub async fn find_transactions(
     all(rows.fetch_all(conn).await?)
 }
 
-/// These transactions, locked in the order of their ids until the transaction ends.
+/// These transactions and those of these operations, locked in the order of their ids until the
+/// transaction ends.
 pub async fn lock_transactions_in_tx(
     conn: &mut PgConnection,
     ids: &[TransactionId],
+    operations: &[String],
 ) -> Result<Vec<Transaction>, sqlx::Error> {
     let rows = sqlx::query_as!(
         TransactionRow,
         "select id, type, code, status, asset_code, amount, description, origin_wallet_id,
              destination_wallet_id, system_wallet_id, origin_address, destination_address,
              external_id, external_reference, reference, custom_data, metadata, operation_id,
-             operation_index, version, processed_at, created_at, updated_at
+             operation_index, refunds_id, version, processed_at, created_at, updated_at
          from wallet.transactions
-         where id = any($1)
+         where id = any($1) or operation_id = any($2)
          order by id
          for update",
         ids as _,
+        operations,
     );
     all(rows.fetch_all(conn).await?)
 }
@@ -65,13 +75,54 @@ pub async fn find_operations(
         "select id, type, code, status, asset_code, amount, description, origin_wallet_id,
              destination_wallet_id, system_wallet_id, origin_address, destination_address,
              external_id, external_reference, reference, custom_data, metadata, operation_id,
-             operation_index, version, processed_at, created_at, updated_at
+             operation_index, refunds_id, version, processed_at, created_at, updated_at
          from wallet.transactions
          where operation_id = any($1)
          order by operation_id, operation_index",
         operations,
     );
     all(rows.fetch_all(conn).await?)
+}
+
+/// How much of these transactions refunds have given back.
+pub async fn find_refunded(
+    conn: &mut PgConnection,
+    ids: &[TransactionId],
+) -> Result<Vec<(TransactionId, Amount)>, sqlx::Error> {
+    let rows = sqlx::query!(
+        r#"select refunds_id as "id!: TransactionId", sum(amount) as "amount!: Amount"
+         from wallet.transactions
+         where refunds_id = any($1)
+         group by refunds_id"#,
+        ids as _,
+    );
+    let rows = rows.fetch_all(conn).await?;
+    Ok(rows.into_iter().map(|row| (row.id, row.amount)).collect())
+}
+
+/// The steps of a transaction, the oldest first.
+pub async fn find_changes(
+    conn: &mut PgConnection,
+    id: TransactionId,
+) -> Result<Vec<Change>, sqlx::Error> {
+    let rows = sqlx::query!(
+        "select from_status, to_status, actor, created_at
+         from wallet.transaction_changes
+         where transaction_id = $1
+         order by version",
+        id as _,
+    );
+    let rows = rows.fetch_all(conn).await?.into_iter();
+    rows.map(|row| {
+        let from = row.from_status.map(|status| status.parse()).transpose();
+        Ok(Change {
+            from: from.map_err(sqlx::Error::decode)?,
+            to: row.to_status.parse().map_err(sqlx::Error::decode)?,
+            actor: row.actor,
+            created_at: row.created_at,
+        })
+    })
+    .collect()
 }
 
 /// The transaction with this id; only if one of its wallets belongs to `reader`, where given.
@@ -85,7 +136,7 @@ pub async fn find_transaction(
         "select id, type, code, status, asset_code, amount, description, origin_wallet_id,
              destination_wallet_id, system_wallet_id, origin_address, destination_address,
              external_id, external_reference, reference, custom_data, metadata, operation_id,
-             operation_index, version, processed_at, created_at, updated_at
+             operation_index, refunds_id, version, processed_at, created_at, updated_at
          from wallet.transactions t
          where id = $1
            and ($2::uuid is null or exists (
@@ -108,12 +159,28 @@ pub async fn list_transactions(
     wallet: Option<WalletId>,
     reader: Option<UserId>,
 ) -> Result<Page<Transaction>, Failure> {
-    List::new(&TRANSACTIONS, "wallet.transactions t", Key::Id("t.id"))
-        .select("t.*")
+    of(&TRANSACTIONS, wallet, reader)
         .any_of(
             "walletId",
             &["t.origin_wallet_id", "t.destination_wallet_id"],
         )
+        .fetch(conn, request)
+        .await
+}
+
+/// Activity as the request wants it: see [`list_transactions`].
+pub async fn list_activity(
+    conn: &mut PgConnection,
+    request: &ListRequest,
+    wallet: Option<WalletId>,
+    reader: Option<UserId>,
+) -> Result<Page<Transaction>, Failure> {
+    of(&ACTIVITY, wallet, reader).fetch(conn, request).await
+}
+
+fn of(table: &'static ListTable, wallet: Option<WalletId>, reader: Option<UserId>) -> List {
+    List::new(table, "wallet.transactions t", Key::Id("t.id"))
+        .select("t.*")
         .only_with(
             "t.origin_wallet_id = ? or t.destination_wallet_id = ?",
             wallet.map(|wallet| Value::Id(wallet.uuid())),
@@ -123,6 +190,4 @@ pub async fn list_transactions(
                  and w.id in (t.origin_wallet_id, t.destination_wallet_id))",
             reader.map(|reader| Value::Id(reader.uuid())),
         )
-        .fetch(conn, request)
-        .await
 }

@@ -7,7 +7,7 @@ use proto::common::v1::ListRequest;
 use sqlx::PgPool;
 
 use super::{
-    model::{Action, Status, Transaction, TransactionId},
+    model::{Action, Change, Status, Transaction, TransactionId},
     new::{NewTransaction, check_reason},
     repo,
 };
@@ -123,6 +123,18 @@ impl Transactions {
         let mut conn = self.pool.acquire().await?;
         let found = repo::find_transaction(&mut conn, id, reader).await?;
         found.ok_or(Error::TransactionNotFound)
+    }
+
+    /// The steps of a transaction; admins only, since it names who took them.
+    pub async fn history(&self, caller: &Caller, id: &str) -> Result<Vec<Change>, Error> {
+        caller.require_admin()?;
+        let id = TransactionId::parse(id).map_err(|_| Error::TransactionNotFound)?;
+        let mut conn = self.pool.acquire().await?;
+        let changes = repo::find_changes(&mut conn, id).await?;
+        if changes.is_empty() {
+            return Err(Error::TransactionNotFound);
+        }
+        Ok(changes)
     }
 
     /// Transactions that the caller may know of; only those of one wallet where given.

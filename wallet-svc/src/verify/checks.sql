@@ -33,8 +33,19 @@ from settled where sum <> 0
 union all
 select 'a confirmed transaction has the two movements of its amount', t.id::text
 from wallet.transactions t left join settled s on s.transaction_id = t.id
-where t.status = 'confirmed'
+where t.status = 'confirmed' and t.type <> 'exchange'
     and (s.movements, s.amount, s.asset_code) is distinct from (2, t.amount, t.asset_code)
+union all
+select 'an exchange has two movements of its amount and two of what it came to', t.id::text
+from wallet.transactions t
+left join settled base on base.transaction_id = t.id and base.asset_code = t.asset_code
+left join settled quote on quote.transaction_id = t.id
+    and quote.asset_code = t.metadata::jsonb ->> 'quoteAssetCode'
+where t.type = 'exchange'
+    and ((base.movements, base.amount) is distinct from (2, t.amount)
+        or (quote.movements, quote.amount)
+            is distinct from (2, (t.metadata::jsonb ->> 'quoteAmount')::numeric)
+        or (select count(*) from settled s where s.transaction_id = t.id) <> 2)
 union all
 select 'only a confirmed transaction has movements', s.transaction_id::text
 from settled s left join wallet.transactions t on t.id = s.transaction_id

@@ -1,8 +1,9 @@
 //! Wallets and balances on the wire.
 
+use chrono::{DateTime, Datelike as _, Utc};
 use platform::{
-    clock::to_proto,
-    error::{Failure, FieldCode, Violations},
+    clock::{from_proto, to_proto},
+    error::{Code, Failure, FieldCode, Violations},
     money::Amount,
     patch::Patch,
 };
@@ -38,6 +39,20 @@ pub fn balance(balance: &Balance) -> wire::BalanceEntry {
         held_amount: balance.held.to_string(),
         incoming_amount: balance.incoming.to_string(),
     }
+}
+
+/// Reads the moment of a balance.
+pub fn moment(at: &prost_types::Timestamp) -> Result<DateTime<Utc>, Failure> {
+    // RFC 3339 knows these years only, and so does Postgres.
+    let known = from_proto(at).filter(|at| (1..=9999).contains(&at.year()));
+    known.ok_or_else(|| {
+        let message = "is not a moment";
+        Failure::new(Code::InvalidQuery, format!("at {message}")).field(
+            "at",
+            FieldCode::Range,
+            message,
+        )
+    })
 }
 
 /// Reads what a new wallet starts with.

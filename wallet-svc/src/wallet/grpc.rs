@@ -74,7 +74,8 @@ impl WalletService for WalletApi {
         let caller = Caller::of(&request)?.clone();
         let request = request.into_inner();
         let list = request.list.unwrap_or_default();
-        let balances = self.0.balance(&caller, &request.id, &list).await?;
+        let at = request.at.as_ref().map(convert::moment).transpose()?;
+        let balances = self.0.balance(&caller, &request.id, &list, at).await?;
         let balances = balances.iter().map(convert::balance).collect();
         Ok(Response::new(GetWalletBalanceResponse { balances }))
     }

@@ -90,6 +90,25 @@ pub async fn find_wallet<'c>(
     Ok(row.fetch_optional(conn).await?.map(Wallet::from))
 }
 
+/// These wallets but the system's, in any order; only those of `owner` where given.
+pub async fn find_wallets(
+    conn: &mut PgConnection,
+    ids: &[WalletId],
+    owner: Option<UserId>,
+) -> Result<Vec<Wallet>, sqlx::Error> {
+    let rows = sqlx::query_as!(
+        WalletRow,
+        "select id, name, description, owner_id, locked, reference, custom_data, metadata, version,
+             created_at, updated_at
+         from wallet.wallets
+         where id = any($1) and not system and ($2::uuid is null or owner_id = $2)",
+        ids as _,
+        owner as _,
+    );
+    let rows = rows.fetch_all(conn).await?;
+    Ok(rows.into_iter().map(Wallet::from).collect())
+}
+
 /// The wallet with this id, locked: postings on it wait.
 pub async fn lock_wallet_in_tx(
     conn: &mut PgConnection,

@@ -1,5 +1,6 @@
 //! What can be done with wallets.
 
+use chrono::{DateTime, Utc};
 use platform::{
     auth::{Caller, Kind},
     clock::Clock,
@@ -16,7 +17,7 @@ use sqlx::{PgConnection, PgPool};
 use super::{
     convert, events,
     model::{Balance, NewWallet, REFERENCE_LENGTH, UserId, Wallet, WalletId, WalletPatch},
-    repo,
+    past, repo,
 };
 use crate::{SCHEMA, access, clients::identity::Users, error::Error};
 
@@ -154,18 +155,23 @@ impl Wallets {
         Ok(repo::list_wallets(&mut conn, request, reader).await?)
     }
 
-    /// What a wallet holds.
+    /// What a wallet holds, or held at a past moment.
     pub async fn balance(
         &self,
         caller: &Caller,
         id: &str,
         request: &ListRequest,
+        at: Option<DateTime<Utc>>,
     ) -> Result<Vec<Balance>, Error> {
         let wallet = self.get(caller, id).await?;
         let mut conn = self.pool.acquire().await?;
-        Ok(repo::list_balances(&mut conn, request, wallet.id)
+        let now = repo::list_balances(&mut conn, request, wallet.id)
             .await?
-            .rows)
+            .rows;
+        let Some(at) = at else { return Ok(now) };
+        // Whatever was ever touched is touched still.
+        let assets: Vec<_> = now.into_iter().map(|balance| balance.asset).collect();
+        Ok(past::find_balances_at(&mut conn, wallet.id, &assets, at).await?)
     }
 
     /// What all wallets that the caller may know of hold.

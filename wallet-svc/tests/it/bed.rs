@@ -251,11 +251,19 @@ impl Bed {
         self.wallets().update_wallet(request).await.unwrap();
     }
 
+    /// Gives the wallet an owner, of whom identity-svc need not know.
+    pub(crate) async fn own(&self, wallet: &str, user: &str) {
+        let sql = "update wallet.wallets set owner_id = $2::uuid where id = $1::uuid";
+        let own = sqlx::query(sql).bind(wallet).bind(user);
+        own.execute(&self.pool).await.unwrap();
+    }
+
     /// `asset amount available held incoming` of each entry, without trailing zeros.
     pub(crate) async fn balance(&self, wallet: &str) -> Vec<String> {
         let request = wire::GetWalletBalanceRequest {
             id: wallet.to_owned(),
             list: None,
+            at: None,
         };
         let answer = self.wallets().get_wallet_balance(request).await;
         let balances = answer.unwrap().into_inner().balances;
@@ -320,7 +328,20 @@ pub(crate) fn transfer(
     }
 }
 
-fn show(entry: &wire::BalanceEntry) -> String {
+/// A posting of an order's payment.
+pub(crate) fn posting(from: &str, to: &str, amount: &str) -> wire::Posting {
+    wire::Posting {
+        asset_code: "usd".to_owned(),
+        amount: amount.to_owned(),
+        origin_wallet_id: from.to_owned(),
+        destination_wallet_id: to.to_owned(),
+        code: "pay".to_owned(),
+        metadata: r#"{"orderId":"o-1"}"#.to_owned(),
+        ..wire::Posting::default()
+    }
+}
+
+pub(crate) fn show(entry: &wire::BalanceEntry) -> String {
     let short = |amount: &str| {
         let amount = amount.trim_end_matches('0').trim_end_matches('.');
         if amount.is_empty() {

@@ -5,9 +5,11 @@
 mod assets;
 mod bed;
 mod bonuses;
+mod holds;
 mod idempotency;
 mod lists;
 mod operations;
+mod past;
 mod races;
 mod rates;
 mod refusals;

@@ -5,19 +5,7 @@ use platform::error::Code;
 use proto::wallet::v1 as wire;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 
-use crate::bed::{Bed, refused, result};
-
-fn posting(from: &str, to: &str, amount: &str) -> wire::Posting {
-    wire::Posting {
-        asset_code: "usd".to_owned(),
-        amount: amount.to_owned(),
-        origin_wallet_id: from.to_owned(),
-        destination_wallet_id: to.to_owned(),
-        code: "pay".to_owned(),
-        metadata: r#"{"orderId":"o-1"}"#.to_owned(),
-        ..wire::Posting::default()
-    }
-}
+use crate::bed::{Bed, posting, refused, result};
 
 fn operation(id: &str, postings: Vec<wire::Posting>) -> wire::PostRequest {
     wire::PostRequest {

@@ -5,6 +5,7 @@ mod params;
 
 use std::collections::{HashMap, HashSet};
 
+use chrono::{DateTime, Utc};
 use proto::common::v1::{Filter, ListRequest, Operator, Sort};
 use proto::lists::MAX_PAGE_SIZE;
 
@@ -26,6 +27,24 @@ pub fn parse(raw: &str) -> Result<ListRequest, Failure> {
         ));
     }
     Ok(reader.request)
+}
+
+/// The time that the parameter of this name gives, if it is there; twice is refused.
+pub fn time(raw: &str, name: &str) -> Result<Option<DateTime<Utc>>, Failure> {
+    let mut found = None;
+    for piece in raw.split('&').filter(|piece| !piece.is_empty()) {
+        let param = Param::decode(piece)?;
+        if param.name != name {
+            continue;
+        }
+        if found.is_some() {
+            return Err(refuse(name, FieldCode::Duplicate, "comes twice"));
+        }
+        let message = "must be a time like `2026-01-31T10:00:00Z` or a date like `2026-01-31`";
+        let time = fields::time(&param.value);
+        found = Some(time.ok_or_else(|| refuse(name, FieldCode::Format, message))?);
+    }
+    Ok(found)
 }
 
 #[derive(Default)]

@@ -171,3 +171,16 @@ fn what_is_no_text_is_refused() {
     refused("filter[]=a");
     refused("filter[a][b]=c");
 }
+
+#[test]
+fn a_time_beside_the_list_is_read_once() {
+    let at = |raw| super::time(raw, "at").map(|at| at.map(|at| at.to_rfc3339()));
+    let moment = Some("2026-01-31T08:00:00+00:00".to_owned());
+    assert_eq!(at("at=2026-01-31T10:00:00+02:00&sort=x").unwrap(), moment);
+    assert_eq!(at("at=2026-01-31T10%3A00%3A00%2B02:00").unwrap(), moment);
+    assert_eq!(at("").unwrap(), None);
+    assert_eq!(at("that=1&filter[at]=2").unwrap(), None);
+    for raw in ["at=", "at=soon", "at", "at=2026-01-31&at=2026-01-31"] {
+        assert!(at(raw).is_err(), "{raw}");
+    }
+}

@@ -1,0 +1,103 @@
+//! What earlier postings left that a group goes on from: transactions to advance, operations to
+//! conclude, to refund or to answer again.
+
+use std::collections::BTreeSet;
+
+use sqlx::PgConnection;
+
+use crate::{
+    ledger::{Book, Command},
+    transaction::{model::Transaction, repo},
+};
+
+/// The transactions to advance, rewards that were paid before, and the transactions of operations
+/// to conclude or to refund.
+pub(super) async fn transactions(
+    conn: &mut PgConnection,
+    book: &mut Book,
+    commands: &[&Command],
+) -> Result<(), sqlx::Error> {
+    let ids: BTreeSet<_> = commands
+        .iter()
+        .filter_map(|one| one.transaction())
+        .collect();
+    let operations: BTreeSet<_> = commands.iter().filter_map(|one| one.operation()).collect();
+    if ids.is_empty() && operations.is_empty() {
+        return Ok(());
+    }
+    let ids: Vec<_> = ids.into_iter().collect();
+    let names: Vec<_> = operations.iter().map(|&id| id.to_owned()).collect();
+    let mut found = repo::lock_transactions_in_tx(conn, &ids, &names).await?;
+    for tx in &found {
+        book.now = book.now.max(tx.updated_at);
+    }
+    // The transactions of an operation in their own order, the others anywhere.
+    found.sort_by_key(|tx| tx.operation.as_ref().map(|(_, index)| *index));
+    let is_member = |tx: &Transaction| operation_of(tx).is_some_and(|id| operations.contains(id));
+    let (members, others): (Vec<_>, Vec<_>) = found.into_iter().partition(is_member);
+    refunds(conn, book, commands, &members).await?;
+    keep_operations(book, members);
+    keep(book, others);
+    Ok(())
+}
+
+/// What was given back before of operations to refund.
+async fn refunds(
+    conn: &mut PgConnection,
+    book: &mut Book,
+    commands: &[&Command],
+    members: &[Transaction],
+) -> Result<(), sqlx::Error> {
+    let refunded: BTreeSet<_> = commands
+        .iter()
+        .filter(|command| matches!(command, Command::Refund(_)))
+        .filter_map(|refund| refund.operation())
+        .collect();
+    let is_refunded = |tx: &&Transaction| operation_of(tx).is_some_and(|id| refunded.contains(id));
+    let ids: Vec<_> = members.iter().filter(is_refunded).map(|tx| tx.id).collect();
+    if !ids.is_empty() {
+        book.refunded.extend(repo::find_refunded(conn, &ids).await?);
+    }
+    Ok(())
+}
+
+fn operation_of(tx: &Transaction) -> Option<&str> {
+    tx.operation.as_ref().map(|(id, _)| id.as_str())
+}
+
+fn keep(book: &mut Book, transactions: Vec<Transaction>) {
+    let by_id = transactions.into_iter().map(|tx| (tx.id, tx));
+    book.transactions.extend(by_id);
+}
+
+/// Keeps whole operations, whose transactions come in their order.
+fn keep_operations(book: &mut Book, transactions: Vec<Transaction>) {
+    for tx in &transactions {
+        if let Some((operation, _)) = &tx.operation {
+            let made = book.operations.entry(operation.clone()).or_default();
+            made.push(tx.id);
+        }
+    }
+    keep(book, transactions);
+}
+
+/// What operations of these ids did before.
+pub(super) async fn operations(
+    conn: &mut PgConnection,
+    book: &mut Book,
+    commands: &[&Command],
+) -> Result<(), sqlx::Error> {
+    let ids: BTreeSet<_> = commands
+        .iter()
+        .filter_map(|one| one.new_operation())
+        .collect();
+    let unknown = ids
+        .into_iter()
+        .filter(|id| !book.operations.contains_key(*id));
+    let ids: Vec<_> = unknown.map(str::to_owned).collect();
+    if !ids.is_empty() {
+        let found = repo::find_operations(conn, &ids).await?;
+        keep_operations(book, found);
+    }
+    Ok(())
+}

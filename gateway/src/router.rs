@@ -8,8 +8,9 @@ use crate::{
     access::{self, Access},
     idempotency,
     resources::{
-        activity, assets, categories, dto::Reorder, movements, order_lines, orders, product_questions,
-        products, questions, rates, tasks, tax_rates, transactions, users, wallets,
+        activity, assets, categories, dto::Reorder, movements, order_lines, orders,
+        product_questions, products, questions, rates, tasks, tax_rates, transactions, users,
+        wallets,
     },
 };
 
@@ -393,6 +394,14 @@ fn ledger() -> Vec<Route> {
             t::withdrawal,
         )
         .takes::<t::NewWithdrawal>()
+        .creates::<t::Transaction>(),
+        post(
+            "/transactions/exchange",
+            User,
+            "Change money into another asset",
+            t::exchange,
+        )
+        .takes::<t::NewExchange>()
         .creates::<t::Transaction>(),
     ]
 }

@@ -3,9 +3,9 @@
 use platform::error::Code;
 use proto::wallet::v1::{
     self as wire, ApproveTransactionRequest, ConfirmTransactionRequest, CreateDepositRequest,
-    CreatePaymentRequest, CreateTransferRequest, CreateWithdrawalRequest, FailTransactionRequest,
-    GetTransactionRequest, ListTransactionChangesRequest, ListTransactionsRequest,
-    RejectTransactionRequest,
+    CreateExchangeRequest, CreatePaymentRequest, CreateTransferRequest, CreateWithdrawalRequest,
+    FailTransactionRequest, GetTransactionRequest, ListTransactionChangesRequest,
+    ListTransactionsRequest, RejectTransactionRequest,
 };
 use serde::{Deserialize, Serialize};
 
@@ -118,6 +118,22 @@ pub struct NewPayment {
     description: Option<String>,
 }
 
+/// Money of a wallet to change into another asset at the current rate.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NewExchange {
+    wallet_id: String,
+    /// Debited.
+    base_asset_code: String,
+    /// Credited.
+    quote_asset_code: String,
+    /// In the base asset.
+    base_amount: String,
+    #[schema(value_type = Option<Object>)]
+    custom_data: Option<CustomData>,
+    description: Option<String>,
+}
+
 /// A step of a transaction.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -190,6 +206,13 @@ pub async fn pay(call: Call, Json(body): Json<NewPayment>) -> One<Transaction> {
     let request = call.request(body.into());
     let mut transactions = call.app.clients.transactions();
     reply::created(transactions.create_payment(request), |a| a.transaction).await
+}
+
+/// POST /transactions/exchange
+pub async fn exchange(call: Call, Json(body): Json<NewExchange>) -> One<Transaction> {
+    let request = call.request(body.into());
+    let mut transactions = call.app.clients.transactions();
+    reply::created(transactions.create_exchange(request), |a| a.transaction).await
 }
 
 /// GET /transactions/:id/history
@@ -289,6 +312,19 @@ impl From<wire::TransactionChange> for TransactionChange {
             to: name(change.to()),
             actor: change.actor,
             created_at: Time::of(change.created_at),
+        }
+    }
+}
+
+impl From<NewExchange> for CreateExchangeRequest {
+    fn from(body: NewExchange) -> Self {
+        Self {
+            wallet_id: body.wallet_id,
+            base_asset_code: body.base_asset_code,
+            quote_asset_code: body.quote_asset_code,
+            base_amount: body.base_amount,
+            custom_data: body.custom_data.map(|data| data.0),
+            description: body.description,
         }
     }
 }

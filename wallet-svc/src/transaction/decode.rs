@@ -3,6 +3,7 @@
 use proto::wallet::v1 as wire;
 
 use super::{
+    exchange::NewExchange,
     model::{Notes, TransactionType},
     new::NewTransaction,
 };
@@ -81,6 +82,21 @@ pub fn payment(request: wire::CreatePaymentRequest) -> NewTransaction {
         destination: None,
         commit: false,
         data: None,
+        notes: Notes {
+            description: request.description,
+            custom_data: request.custom_data,
+            ..Notes::default()
+        },
+    }
+}
+
+/// Reads an exchange.
+pub fn exchange(request: wire::CreateExchangeRequest) -> NewExchange {
+    NewExchange {
+        wallet: request.wallet_id,
+        base_asset_code: request.base_asset_code,
+        quote_asset_code: request.quote_asset_code,
+        base_amount: request.base_amount,
         notes: Notes {
             description: request.description,
             custom_data: request.custom_data,

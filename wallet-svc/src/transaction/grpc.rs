@@ -11,7 +11,7 @@ use wire::transaction_service_server::TransactionService;
 use super::{
     activity::Activities,
     convert,
-    decode::{deposit, payment, transfer, withdrawal},
+    decode::{deposit, exchange, payment, transfer, withdrawal},
     model::Action,
     service::Transactions,
 };
@@ -104,6 +104,18 @@ impl TransactionService for TransactionApi {
         let new = payment(request.into_inner());
         let answer = self.transactions.pay(&caller, key, new).await?;
         respond(answer, |transaction| wire::CreatePaymentResponse {
+            transaction,
+        })
+    }
+
+    async fn create_exchange(
+        &self,
+        request: Request<wire::CreateExchangeRequest>,
+    ) -> Result<Response<wire::CreateExchangeResponse>, Status> {
+        let (caller, key) = (Caller::of(&request)?.clone(), Key::from_request(&request)?);
+        let new = exchange(request.into_inner());
+        let answer = self.transactions.exchange(&caller, key, new).await?;
+        respond(answer, |transaction| wire::CreateExchangeResponse {
             transaction,
         })
     }

@@ -5,6 +5,7 @@ pub mod code;
 pub mod convert;
 pub mod decode;
 pub mod events;
+pub mod exchange;
 pub mod grpc;
 pub mod metadata;
 pub mod model;

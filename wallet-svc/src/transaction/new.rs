@@ -166,7 +166,7 @@ pub fn check_reason(reason: Option<&str>) -> Result<(), Failure> {
 }
 
 /// Checks the texts of a transaction.
-fn check_notes(violations: &mut Violations, notes: &Notes) {
+pub(super) fn check_notes(violations: &mut Violations, notes: &Notes) {
     for (field, text, longest) in [
         ("description", &notes.description, LONGEST_DESCRIPTION),
         ("originAddress", &notes.origin_address, LONGEST_TEXT),

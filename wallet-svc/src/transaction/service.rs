@@ -7,16 +7,18 @@ use proto::common::v1::ListRequest;
 use sqlx::PgPool;
 
 use super::{
+    exchange::{self, NewExchange, Terms},
     model::{Action, Change, Status, Transaction, TransactionId},
     new::{NewTransaction, check_reason},
     repo,
 };
 use crate::{
     access,
-    asset::directory::AssetDirectory,
+    asset::{self, directory::AssetDirectory},
     error::Error,
     ledger::{Advance, Command},
-    posting::{Answer, Posting, Postings},
+    posting::{Answer, Posting, Postings, Rejection},
+    rate,
     settings::Settings,
     wallet::model::WalletId,
 };
@@ -100,6 +102,46 @@ impl Transactions {
         let id = TransactionId::parse(id).map_err(|_| Error::TransactionNotFound)?;
         let advance = Advance { id, action, reason };
         self.post(caller, key, Command::Advance(advance)).await
+    }
+
+    /// Changes money of a wallet into another asset at the current rate, confirmed at once. A user
+    /// changes its own.
+    pub async fn exchange(
+        &self,
+        caller: &Caller,
+        key: Option<Key>,
+        new: NewExchange,
+    ) -> Result<Answer, Error> {
+        let owner = access::reader(caller)?;
+        let terms = self.terms(&new).await?;
+        let exchange = new.check(self.ids.next(), terms, owner)?;
+        let quote = exchange.quote_asset.clone();
+        let posted = self.post(caller, key, Command::Exchange(exchange)).await;
+        posted.map_err(|error| match error {
+            Error::Rejected(Rejection::Refused(refused)) => {
+                exchange::refusal(refused, &quote).into()
+            }
+            other => other,
+        })
+    }
+
+    async fn terms(&self, new: &NewExchange) -> Result<Terms, Error> {
+        let mut conn = self.pool.acquire().await?;
+        let base = asset::repo::find_asset(&mut *conn, &new.base_asset_code).await?;
+        let quote = asset::repo::find_asset(&mut *conn, &new.quote_asset_code).await?;
+        let base = base.map(|asset| asset.code);
+        let quote = quote.map(|asset| (asset.code, asset.decimal_places));
+        let conversion = match (&base, &quote) {
+            (Some(base), Some((quote, _))) => {
+                rate::repo::find_conversion_in_tx(&mut conn, base, quote).await?
+            }
+            _ => None,
+        };
+        Ok(Terms {
+            base,
+            quote,
+            conversion,
+        })
     }
 
     async fn post(

@@ -5,6 +5,7 @@
 mod assets;
 mod bed;
 mod bonuses;
+mod exchanges;
 mod holds;
 mod idempotency;
 mod lists;

@@ -8,13 +8,14 @@ use platform::{
     money::Amount,
 };
 use proto::wallet::v1::{
-    BalanceEntry, CreateWalletRequest, CreateWalletResponse, GetOperationRequest,
-    GetOperationResponse, GetSettingsRequest, GetSettingsResponse, GetTotalBalanceRequest,
-    GetTotalBalanceResponse, GetWalletBalanceRequest, GetWalletBalanceResponse, GetWalletRequest,
-    GetWalletResponse, ListWalletsRequest, ListWalletsResponse, PostRequest, PostResponse, Posting,
-    Settings, Transaction, UpdateWalletRequest, UpdateWalletResponse,
-    ledger_service_server::LedgerService, settings_service_server::SettingsService,
-    wallet_service_server::WalletService,
+    BalanceEntry, CaptureRequest, CaptureResponse, CreateWalletRequest, CreateWalletResponse,
+    GetOperationRequest, GetOperationResponse, GetSettingsRequest, GetSettingsResponse,
+    GetTotalBalanceRequest, GetTotalBalanceResponse, GetWalletBalanceRequest,
+    GetWalletBalanceResponse, GetWalletRequest, GetWalletResponse, HoldRequest, HoldResponse,
+    ListWalletsRequest, ListWalletsResponse, PostRequest, PostResponse, Posting, RefundRequest,
+    RefundResponse, ReleaseRequest, ReleaseResponse, Settings, Transaction, UpdateWalletRequest,
+    UpdateWalletResponse, ledger_service_server::LedgerService,
+    settings_service_server::SettingsService, wallet_service_server::WalletService,
 };
 use tonic::{Request, Response, Status};
 
@@ -51,6 +52,28 @@ impl LedgerService for World {
             return Err(Status::unavailable("connection reset"));
         }
         Ok(Response::new(PostResponse { transactions }))
+    }
+
+    async fn hold(&self, _: Request<HoldRequest>) -> Result<Response<HoldResponse>, Status> {
+        uncalled()
+    }
+
+    async fn capture(
+        &self,
+        _: Request<CaptureRequest>,
+    ) -> Result<Response<CaptureResponse>, Status> {
+        uncalled()
+    }
+
+    async fn release(
+        &self,
+        _: Request<ReleaseRequest>,
+    ) -> Result<Response<ReleaseResponse>, Status> {
+        uncalled()
+    }
+
+    async fn refund(&self, _: Request<RefundRequest>) -> Result<Response<RefundResponse>, Status> {
+        uncalled()
     }
 
     async fn get_operation(

@@ -128,6 +128,14 @@ impl Application for WalletService {
                 Ok(())
             }
         });
+        let pool = self.pool.clone();
+        tasks.spawn("verifier", move |stop| {
+            let pool = pool.clone();
+            async move {
+                verify::task::run(pool, stop).await;
+                Ok(())
+            }
+        });
         consume(&tasks, &self.consumers, &self.pool, &js);
         self.server.serve(stop).await?;
         tasks.finish().await;

@@ -216,12 +216,11 @@ impl Command {
 
     /// The transactions that it changes or gives back, as far as the book has them.
     fn targets<'b>(&self, book: &'b Book) -> Vec<&'b Transaction> {
-        let ids = match self {
-            Self::Advance(advance) => vec![advance.id],
-            _ => {
-                let known = self.operation().and_then(|id| book.operations.get(id));
-                known.cloned().unwrap_or_default()
-            }
+        let ids = if let Self::Advance(advance) = self {
+            vec![advance.id]
+        } else {
+            let known = self.operation().and_then(|id| book.operations.get(id));
+            known.cloned().unwrap_or_default()
         };
         ids.iter()
             .filter_map(|id| book.transactions.get(id))

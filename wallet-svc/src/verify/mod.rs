@@ -1,5 +1,7 @@
 //! Recomputes what the ledger keeps, and names what does not agree: `wallet-svc verify`.
 
+pub mod task;
+
 use platform::pg;
 use sqlx::PgPool;
 

@@ -15,4 +15,5 @@ mod races;
 mod rates;
 mod refusals;
 mod states;
+mod verifier;
 mod wallets;

@@ -18,6 +18,8 @@ fn history(id: &str) -> wire::ListTransactionChangesRequest {
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
 async fn a_history_tells_who_did_what(_: PgPoolOptions, server: PgConnectOptions) {
+    use TransactionStatus::{Failed, Pending, Processing};
+
     let bed = Bed::new(server).await;
     let wallet = bed.funded("5").await;
     let id = bed.withdraw(&wallet, "1").await.unwrap().id;
@@ -30,7 +32,6 @@ async fn a_history_tells_who_did_what(_: PgPoolOptions, server: PgConnectOptions
         .iter()
         .map(|change| (change.from.map(|_| change.from()), change.to()))
         .collect();
-    use TransactionStatus::{Failed, Pending, Processing};
     assert_eq!(
         steps,
         [

@@ -186,6 +186,9 @@ impl List {
         let mut rows = self
             .statement(&checked, &keys)?
             .build()
+            // Planned for its values each time: what is best for a wallet with ten rows is not for
+            // one with half of the table, and no plan serves both.
+            .persistent(false)
             .fetch_all(&mut *conn)
             .await?;
         let size = checked.page_size as usize;
@@ -244,7 +247,8 @@ impl List {
     async fn count(&self, conn: &mut PgConnection, checked: &Checked) -> Result<i64, Failure> {
         let mut sql = QueryBuilder::new("");
         self.push_count(&mut sql, checked);
-        Ok(sql.build_query_scalar().fetch_one(conn).await?)
+        let count = sql.build_query_scalar().persistent(false);
+        Ok(count.fetch_one(conn).await?)
     }
 
     fn push_count(&self, sql: &mut QueryBuilder<Postgres>, checked: &Checked) {

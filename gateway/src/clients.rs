@@ -21,7 +21,9 @@ use proto::{
         order_service_client::OrderServiceClient,
     },
     wallet::v1::{
-        asset_service_client::AssetServiceClient, movement_service_client::MovementServiceClient,
+        address_service_client::AddressServiceClient, asset_service_client::AssetServiceClient,
+        movement_service_client::MovementServiceClient,
+        payment_method_service_client::PaymentMethodServiceClient,
         rate_service_client::RateServiceClient,
         transaction_service_client::TransactionServiceClient,
         wallet_service_client::WalletServiceClient,
@@ -82,6 +84,10 @@ clients! {
     transactions: TransactionServiceClient on wallet;
     /// Movements.
     movements: MovementServiceClient on wallet;
+    /// Addresses.
+    addresses: AddressServiceClient on wallet;
+    /// Payment methods.
+    payment_methods: PaymentMethodServiceClient on wallet;
     /// Users.
     users: UserServiceClient on identity;
     /// Tasks.

@@ -8,9 +8,9 @@ use crate::{
     access::{self, Access},
     idempotency,
     resources::{
-        activity, assets, categories, dto::Reorder, movements, order_lines, orders,
-        product_questions, products, questions, rates, tasks, tax_rates, transactions, users,
-        wallets,
+        activity, addresses, assets, categories, dto::Reorder, movements, order_lines, orders,
+        payment_methods, product_questions, products, questions, rates, tasks, tax_rates,
+        transactions, users, wallets,
     },
 };
 
@@ -281,6 +281,7 @@ fn money() -> Vec<Route> {
     let mut routes = ledger();
     routes.extend(assets_and_rates());
     routes.extend(wallet_routes());
+    routes.extend(ways_in());
     routes
 }
 
@@ -463,6 +464,26 @@ fn wallet_routes() -> Vec<Route> {
         patch("/wallets/{id}", Admin, "Change or lock a wallet", w::update)
             .takes::<w::WalletPatch>()
             .one::<w::Wallet>(),
+    ]
+}
+
+fn ways_in() -> Vec<Route> {
+    use {addresses as a, payment_methods as p};
+    vec![
+        get("/addresses", User, "List addresses", a::list).page::<a::Address>(&wallet::ADDRESSES),
+        get("/addresses/{address}", User, "Read an address", a::get).one::<a::Address>(),
+        post("/addresses", Admin, "Keep or derive an address", a::create)
+            .takes::<a::NewAddress>()
+            .creates::<a::Address>(),
+        get("/payment-methods", User, "List payment methods", p::list)
+            .page::<p::PaymentMethod>(&wallet::PAYMENT_METHODS),
+        get(
+            "/payment-methods/{slug}",
+            User,
+            "Read a payment method",
+            p::get,
+        )
+        .one::<p::PaymentMethod>(),
     ]
 }
 

@@ -1,6 +1,6 @@
 //! The settings of wallet-svc.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, path::PathBuf};
 
 use clap::Args;
 use platform::config::{self, Common, Nats, Settings};
@@ -29,6 +29,16 @@ pub struct Config {
     /// Asset of products that name none.
     #[arg(long, env = "DEFAULT_ASSET_CODE", default_value = "usd")]
     pub default_asset_code: String,
+
+    /// Extended public keys (xpub, zpub; tpub, vpub on test networks) of accounts, from which
+    /// addresses are derived by BIP 84: `btc=zpub…`, with commas between.
+    // Kept from clap's messages, which quote what they refuse: it could be a private key.
+    #[arg(long, env = "HD_PUBLIC_KEYS", value_parser = config::secret, hide_env_values = true)]
+    pub hd_public_keys: Option<SecretString>,
+
+    /// TOML file of the payment methods; there are none without it.
+    #[arg(long, env = "PAYMENT_METHODS_FILE")]
+    pub payment_methods_file: Option<PathBuf>,
 
     /// The part that all processes share.
     #[command(flatten)]

@@ -19,6 +19,9 @@ pub enum Error {
     /// There is no such asset.
     #[error("there is no such asset")]
     AssetNotFound,
+    /// There is no such address, or the caller may not know of it.
+    #[error("there is no such address")]
+    AddressNotFound,
     /// Another asset has this code, in whatever case.
     #[error("an asset has this code already")]
     CodeTaken,
@@ -43,6 +46,9 @@ pub enum Error {
     /// There is no such movement, or the caller may not know of it.
     #[error("there is no such movement")]
     MovementNotFound,
+    /// No payment method with this slug is configured.
+    #[error("there is no such payment method")]
+    PaymentMethodNotFound,
     /// No ledger operation with this id was accepted.
     #[error("there is no such operation")]
     OperationNotFound,
@@ -65,6 +71,7 @@ impl From<Error> for Failure {
         let code = match error {
             Error::WalletNotFound => Code::WalletNotFound,
             Error::AssetNotFound => Code::AssetNotFound,
+            Error::AddressNotFound => Code::AddressNotFound,
             Error::CodeTaken => return of_field(Code::CodeTaken, "code", error.to_string()),
             Error::AssetReadOnly => Code::AssetReadOnly,
             Error::DecimalPlacesInUse => {
@@ -75,6 +82,7 @@ impl From<Error> for Failure {
             Error::RateExists => Code::RateExists,
             Error::NoRate => Code::NoRate,
             Error::TransactionNotFound | Error::OperationNotFound => Code::TransactionNotFound,
+            Error::PaymentMethodNotFound => Code::PaymentMethodNotFound,
             Error::MovementNotFound => Code::MovementNotFound,
             Error::Rejected(rejection) => return rejection.into(),
             Error::Key(error) => return error.into(),

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 pub mod access;
+pub mod address;
 pub mod asset;
 pub mod clients;
 pub mod config;
@@ -9,6 +10,7 @@ pub mod error;
 pub mod ledger;
 pub mod movement;
 pub mod operation;
+pub mod payment_method;
 pub mod posting;
 pub mod rate;
 mod serve;

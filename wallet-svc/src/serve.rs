@@ -15,9 +15,10 @@ use platform::{
     service::{self, Application, Runtime},
 };
 use proto::wallet::v1::{
-    asset_service_server::AssetServiceServer, ledger_service_server::LedgerServiceServer,
-    movement_service_server::MovementServiceServer, rate_service_server::RateServiceServer,
-    settings_service_server::SettingsServiceServer,
+    address_service_server::AddressServiceServer, asset_service_server::AssetServiceServer,
+    ledger_service_server::LedgerServiceServer, movement_service_server::MovementServiceServer,
+    payment_method_service_server::PaymentMethodServiceServer,
+    rate_service_server::RateServiceServer, settings_service_server::SettingsServiceServer,
     transaction_service_server::TransactionServiceServer,
     wallet_service_server::WalletServiceServer,
 };
@@ -27,6 +28,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     MIGRATOR, SCHEMA,
+    address::{grpc::AddressApi, hd::AccountKeys, service::Addresses},
     asset::{directory::AssetDirectory, grpc::AssetApi, service::Assets},
     clients::identity::Users,
     config::Config,
@@ -36,6 +38,7 @@ use crate::{
     },
     movement::grpc::MovementApi,
     operation::{grpc::LedgerApi, service::Operations},
+    payment_method::{self, grpc::PaymentMethodApi, model::PaymentMethods},
     posting::Poster,
     rate::{grpc::RateApi, service::Rates},
     settings::{Settings, first_start::first_start, grpc::SettingsApi},
@@ -74,6 +77,8 @@ impl Application for WalletService {
 
     async fn build(config: Config, runtime: Runtime) -> anyhow::Result<Self> {
         let auth = runtime.auth(Self::NAME, &config.common)?;
+        let methods = payment_method::file::read(config.payment_methods_file.as_deref())?;
+        let keys = AccountKeys::read(config.hd_public_keys.as_ref())?;
         let url = config.database_url.expose_secret();
         let pool = pg::connect(url, &pg::Options::new(Self::NAME))?;
         pg::wait_until_fit(&pool).await?;
@@ -91,7 +96,14 @@ impl Application for WalletService {
         let directory = AssetDirectory::new(pool.clone());
         require_postgres(&runtime.readiness, &pool);
         let server = Server::bind(config.listen, auth.verifier, runtime.readiness).await?;
-        let rates = Rates::new(pool.clone(), directory.clone(), clock, ids.clone());
+        let rates = Rates::new(pool.clone(), directory.clone(), clock.clone(), ids.clone());
+        let addresses = Addresses {
+            pool: pool.clone(),
+            assets: directory.clone(),
+            keys,
+            clock,
+            ids: ids.clone(),
+        };
         let consumers = consumers::Poster {
             postings,
             assets: directory,
@@ -103,6 +115,8 @@ impl Application for WalletService {
             rates,
             users,
             settings: Arc::new(settings),
+            methods,
+            addresses,
             ids,
         };
         Ok(Self {
@@ -164,6 +178,8 @@ struct Apis {
     rates: Rates,
     users: Users,
     settings: Arc<Settings>,
+    methods: PaymentMethods,
+    addresses: Addresses,
     ids: Ids,
 }
 
@@ -182,6 +198,7 @@ impl Apis {
                 postings,
                 assets,
                 self.settings.clone(),
+                self.methods.clone(),
                 self.ids,
             ),
             wallets: self.wallets.clone(),
@@ -202,6 +219,10 @@ impl Apis {
             .add_service(TransactionServiceServer::new(transactions))
             .add_service(MovementServiceServer::new(movements))
             .add_service(ledger.max_decoding_message_size(MAX_MESSAGE))
+            .add_service(AddressServiceServer::new(AddressApi(self.addresses)))
+            .add_service(PaymentMethodServiceServer::new(PaymentMethodApi(
+                self.methods,
+            )))
             .add_service(SettingsServiceServer::new(SettingsApi(self.settings)))
     }
 }

@@ -4,11 +4,13 @@ pub mod dto;
 mod reply;
 
 pub mod activity;
+pub mod addresses;
 pub mod assets;
 pub mod categories;
 pub mod movements;
 pub mod order_lines;
 pub mod orders;
+pub mod payment_methods;
 pub mod product_questions;
 pub mod products;
 pub mod questions;

@@ -77,3 +77,14 @@ async fn services_that_are_away_are_said_within_three_seconds() {
         200
     );
 }
+
+#[tokio::test]
+async fn users_read_payment_methods() {
+    let gateway = start(&[]).await;
+    for path in ["/payment-methods", "/payment-methods/stripe"] {
+        let asked = gateway.user("GET", path);
+        problem(asked.send().await.unwrap(), 503, "unavailable").await;
+        let anonymous = gateway.anonymous("GET", path);
+        problem(anonymous.send().await.unwrap(), 401, "unauthenticated").await;
+    }
+}

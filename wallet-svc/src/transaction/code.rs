@@ -3,33 +3,40 @@
 use platform::error::{FieldCode, InvalidValue};
 
 use super::model::TransactionType;
-use crate::asset::model::AssetType;
+use crate::{
+    asset::{directory::KnownAsset, model::AssetType},
+    payment_method::model::{Feature, PaymentMethods},
+};
 
 /// Checks the code of a new transaction.
 pub fn check_code(
     kind: TransactionType,
     code: &str,
-    asset: Option<AssetType>,
+    asset: Option<&KnownAsset>,
+    methods: &PaymentMethods,
 ) -> Result<(), InvalidValue> {
     match kind {
-        TransactionType::Deposit => check_deposit(code, asset),
+        TransactionType::Deposit => check_deposit(code, asset, methods),
         TransactionType::Transfer | TransactionType::Exchange => one_of(code, &["internal"]),
         TransactionType::Withdrawal => one_of(code, &["bank:wire", "internal"]),
     }
 }
 
-fn check_deposit(code: &str, asset: Option<AssetType>) -> Result<(), InvalidValue> {
-    match code.split_once(':') {
-        Some(("apm" | "card" | "crypto", "")) => Err(InvalidValue::new(
+fn check_deposit(
+    code: &str,
+    asset: Option<&KnownAsset>,
+    methods: &PaymentMethods,
+) -> Result<(), InvalidValue> {
+    let (feature, method) = code.split_once(':').unwrap_or_default();
+    match (Feature::find(feature), method) {
+        (Some(_), "") => Err(InvalidValue::new(
             FieldCode::Format,
             "needs a method after the colon",
         )),
-        Some(("crypto", _)) if asset == Some(AssetType::Crypto) => Ok(()),
-        Some(("apm" | "card" | "crypto", method)) => Err(InvalidValue::new(
-            FieldCode::UnknownReference,
-            format!("there is no enabled payment method {method} for it"),
-        )),
-        _ => one_of(
+        // The method is then the name of a network.
+        (Some(Feature::Crypto), _) if asset.is_some_and(is_crypto) => Ok(()),
+        (Some(feature), slug) => check_method(feature, slug, asset, methods),
+        (None, _) => one_of(
             code,
             &[
                 "apm:<method>",
@@ -39,6 +46,30 @@ fn check_deposit(code: &str, asset: Option<AssetType>) -> Result<(), InvalidValu
                 "internal",
             ],
         ),
+    }
+}
+
+fn is_crypto(asset: &KnownAsset) -> bool {
+    asset.kind == Some(AssetType::Crypto)
+}
+
+fn check_method(
+    feature: Feature,
+    slug: &str,
+    asset: Option<&KnownAsset>,
+    methods: &PaymentMethods,
+) -> Result<(), InvalidValue> {
+    let method = methods.for_deposit(feature, slug).ok_or_else(|| {
+        let message = format!("there is no enabled payment method {slug} for it");
+        InvalidValue::new(FieldCode::UnknownReference, message)
+    })?;
+    match asset {
+        Some(asset) if !method.takes(asset.code.as_str()) => {
+            let taken = method.assets.join(", ");
+            let message = format!("the payment method {slug} takes only {taken}");
+            Err(InvalidValue::new(FieldCode::Enum, message))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -60,35 +91,76 @@ fn one_of(code: &str, allowed: &[&str]) -> Result<(), InvalidValue> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        asset::model::AssetCode,
+        payment_method::model::{PaymentMethod, tests::method},
+    };
+
+    fn asset(code: &str, kind: AssetType) -> KnownAsset {
+        KnownAsset {
+            code: AssetCode::stored(code),
+            kind: Some(kind),
+        }
+    }
+
+    fn checked(kind: TransactionType, code: &str, asset: &KnownAsset) -> Result<(), FieldCode> {
+        let stripe = PaymentMethod {
+            assets: vec!["EUR".to_owned()],
+            ..method("stripe")
+        };
+        let paypal = PaymentMethod {
+            features: vec![Feature::Apm, Feature::Crypto],
+            ..method("paypal")
+        };
+        let off = PaymentMethod {
+            enabled: false,
+            ..method("off")
+        };
+        let methods = PaymentMethods::new(vec![stripe, paypal, off]);
+        check_code(kind, code, Some(asset), &methods).map_err(|invalid| invalid.code)
+    }
 
     #[test]
     fn codes_belong_to_their_kind() {
-        use AssetType::{Crypto, Fiat};
+        use FieldCode::{Enum, Format, UnknownReference};
         use TransactionType::{Deposit, Transfer, Withdrawal};
-        for (kind, code, asset, allowed) in [
-            (Deposit, "internal", Fiat, true),
-            (Deposit, "bank:wire", Fiat, true),
-            (Deposit, "crypto:bitcoin", Crypto, true),
-            (Deposit, "crypto:bitcoin", Fiat, false),
-            (Deposit, "crypto:", Crypto, false),
-            (Deposit, "crypto", Crypto, false),
-            (Deposit, "card:stripe", Fiat, false),
-            (Deposit, "apm:<method>", Fiat, false),
-            (Deposit, "INTERNAL", Fiat, false),
-            (Deposit, "internal:x", Fiat, false),
-            (Deposit, "bank", Fiat, false),
-            (Deposit, "pay", Fiat, false),
-            (Deposit, "", Fiat, false),
-            (Transfer, "internal", Fiat, true),
-            (Transfer, "pay", Fiat, false),
-            (Transfer, "bank:wire", Fiat, false),
-            (Withdrawal, "bank:wire", Fiat, true),
-            (Withdrawal, "internal", Fiat, true),
-            (Withdrawal, "crypto:bitcoin", Crypto, false),
+        let (usd, eur) = (asset("usd", AssetType::Fiat), asset("eur", AssetType::Fiat));
+        let btc = asset("btc", AssetType::Crypto);
+        for (kind, code, asset, expected) in [
+            (Deposit, "internal", &usd, Ok(())),
+            (Deposit, "bank:wire", &usd, Ok(())),
+            (Deposit, "crypto:bitcoin", &btc, Ok(())),
+            (Deposit, "crypto:bitcoin", &usd, Err(UnknownReference)),
+            (Deposit, "crypto:paypal", &usd, Ok(())),
+            (Deposit, "crypto:", &btc, Err(Format)),
+            (Deposit, "crypto", &btc, Err(Enum)),
+            (Deposit, "card:stripe", &eur, Ok(())),
+            (Deposit, "card:stripe", &usd, Err(Enum)),
+            (Deposit, "apm:stripe", &eur, Err(UnknownReference)),
+            (Deposit, "apm:paypal", &usd, Ok(())),
+            (Deposit, "card:paypal", &usd, Err(UnknownReference)),
+            (Deposit, "card:off", &usd, Err(UnknownReference)),
+            (Deposit, "card:", &usd, Err(Format)),
+            (Deposit, "apm:<method>", &usd, Err(UnknownReference)),
+            (Deposit, "INTERNAL", &usd, Err(Enum)),
+            (Deposit, "internal:x", &usd, Err(Enum)),
+            (Deposit, "bank", &usd, Err(Enum)),
+            (Deposit, "pay", &usd, Err(Enum)),
+            (Deposit, "", &usd, Err(Enum)),
+            (Transfer, "internal", &usd, Ok(())),
+            (Transfer, "pay", &usd, Err(Enum)),
+            (Transfer, "bank:wire", &usd, Err(Enum)),
+            (Withdrawal, "bank:wire", &usd, Ok(())),
+            (Withdrawal, "internal", &usd, Ok(())),
+            (Withdrawal, "crypto:bitcoin", &btc, Err(Enum)),
+            (Withdrawal, "card:stripe", &eur, Err(Enum)),
         ] {
-            let checked = check_code(kind, code, Some(asset));
-            assert_eq!(checked.is_ok(), allowed, "{kind:?} {code}");
+            assert_eq!(checked(kind, code, asset), expected, "{kind:?} {code}");
         }
+    }
+
+    #[test]
+    fn some_features_may_skip_pending() {
         assert!(allows_commit("bank:wire") && allows_commit("crypto:x"));
         assert!(!allows_commit("card:x") && !allows_commit("apm:x"));
     }

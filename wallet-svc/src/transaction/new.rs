@@ -15,6 +15,7 @@ use super::{
 use crate::{
     asset::directory::KnownAsset,
     ledger::Create,
+    payment_method::model::PaymentMethods,
     wallet::model::{EXTERNAL, UserId, WalletId},
 };
 
@@ -52,6 +53,7 @@ impl NewTransaction {
         id: TransactionId,
         asset: Option<KnownAsset>,
         owner: Option<UserId>,
+        methods: &PaymentMethods,
     ) -> Result<Create, Failure> {
         let mut violations = Violations::default();
         let amount = violations.value("amount", positive(&self.amount));
@@ -62,8 +64,8 @@ impl NewTransaction {
             FieldCode::UnknownReference,
             "there is no such asset",
         );
-        let asset_type = asset.as_ref().and_then(|asset| asset.kind);
-        violations.value("code", check_code(self.kind, &self.code, asset_type));
+        let code = check_code(self.kind, &self.code, asset.as_ref(), methods);
+        violations.value("code", code);
         let commits =
             !self.commit || self.kind == TransactionType::Transfer || allows_commit(&self.code);
         violations.check(

@@ -17,6 +17,7 @@ use crate::{
     asset::{self, directory::AssetDirectory},
     error::Error,
     ledger::{Advance, Command},
+    payment_method::model::PaymentMethods,
     posting::{Answer, Posting, Postings, Rejection},
     rate,
     settings::Settings,
@@ -30,6 +31,7 @@ pub struct Transactions {
     postings: Postings,
     assets: AssetDirectory,
     settings: Arc<Settings>,
+    methods: PaymentMethods,
     ids: Ids,
 }
 
@@ -40,6 +42,7 @@ impl Transactions {
         postings: Postings,
         assets: AssetDirectory,
         settings: Arc<Settings>,
+        methods: PaymentMethods,
         ids: Ids,
     ) -> Self {
         Self {
@@ -47,6 +50,7 @@ impl Transactions {
             postings,
             assets,
             settings,
+            methods,
             ids,
         }
     }
@@ -68,7 +72,7 @@ impl Transactions {
         } else {
             self.assets.find(&new.asset_code).await?
         };
-        let create = new.check(self.ids.next(), asset, owner)?;
+        let create = new.check(self.ids.next(), asset, owner, &self.methods)?;
         self.post(caller, key, Command::Create(create)).await
     }
 
@@ -82,7 +86,7 @@ impl Transactions {
         let owner = access::reader(caller)?;
         let asset = self.assets.find(&new.asset_code).await?;
         new.destination = Some(self.settings.default_wallet.to_string());
-        let mut create = new.check(self.ids.next(), asset, owner)?;
+        let mut create = new.check(self.ids.next(), asset, owner, &self.methods)?;
         "pay".clone_into(&mut create.code);
         create.status = Status::Confirmed;
         self.post(caller, key, Command::Create(create)).await

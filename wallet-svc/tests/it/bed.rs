@@ -41,6 +41,8 @@ pub(crate) struct Bed {
     /// As a superuser, to look behind the service.
     pub(crate) pool: PgPool,
     server: PgConnectOptions,
+    /// Settings beyond the usual.
+    flags: Vec<String>,
     running: Running,
     /// One connection for all calls of the admin.
     admin: Client,
@@ -55,20 +57,27 @@ struct Running {
 
 impl Bed {
     pub(crate) async fn new(server: PgConnectOptions) -> Self {
+        Self::with(server, &[]).await
+    }
+
+    /// A service with settings beyond the usual.
+    pub(crate) async fn with(server: PgConnectOptions, flags: &[&str]) -> Self {
         let pool = PgPoolOptions::new()
             .max_connections(2)
             .connect_with(server.clone())
             .await
             .unwrap();
-        Self::over(pool, server, 1).await
+        let flags = flags.iter().map(|flag| (*flag).to_owned()).collect();
+        Self::over(pool, server, flags, 1).await
     }
 
-    async fn over(pool: PgPool, server: PgConnectOptions, seed: u64) -> Self {
-        let running = run(&server, seed).await;
+    async fn over(pool: PgPool, server: PgConnectOptions, flags: Vec<String>, seed: u64) -> Self {
+        let running = run(&server, &flags, seed).await;
         let admin = connect(&running.url, &admin());
         Self {
             pool,
             server,
+            flags,
             running,
             admin,
         }
@@ -76,7 +85,7 @@ impl Bed {
 
     /// Starts a process, after [`Bed::stop`] another one.
     pub(crate) async fn start(&mut self, seed: u64) {
-        self.running = run(&self.server, seed).await;
+        self.running = run(&self.server, &self.flags, seed).await;
         self.admin = connect(&self.running.url, &admin());
     }
 
@@ -87,7 +96,8 @@ impl Bed {
 
     /// Another process on the same database, until the test ends.
     pub(crate) async fn replica(&self) -> Self {
-        Self::over(self.pool.clone(), self.server.clone(), 2).await
+        let flags = self.flags.clone();
+        Self::over(self.pool.clone(), self.server.clone(), flags, 2).await
     }
 
     /// Stops, and fails if the ledger does not agree with itself or events have holes.
@@ -280,7 +290,7 @@ fn connect(url: &str, caller: &Caller) -> Client {
     client::connect("wallet", url, Some(token)).unwrap()
 }
 
-async fn run(server: &PgConnectOptions, seed: u64) -> Running {
+async fn run(server: &PgConnectOptions, more: &[String], seed: u64) -> Running {
     let app = server.clone().username("guerdon_wallet_app");
     let app = app.to_url_lossy().to_string();
     let flags = [
@@ -291,7 +301,8 @@ async fn run(server: &PgConnectOptions, seed: u64) -> Running {
         "127.0.0.1:0",
     ];
     let away = ["--nats-url", "nats://127.0.0.1:1", "--service-secret", "s"];
-    let config = Flags::try_parse_from(flags.into_iter().chain(away)).unwrap();
+    let more = more.iter().map(String::as_str);
+    let config = Flags::try_parse_from(flags.into_iter().chain(away).chain(more)).unwrap();
     let issuer = TokenIssuer::new(&SEED);
     let runtime = Runtime {
         ids: Ids::seeded(seed),

@@ -2,6 +2,7 @@
 //! has a database of its own, and ends with the verifier. NATS is away, which must not matter.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
+mod addresses;
 mod assets;
 mod bed;
 mod bonuses;
@@ -11,6 +12,7 @@ mod idempotency;
 mod lists;
 mod operations;
 mod past;
+mod payment_methods;
 mod races;
 mod rates;
 mod refusals;

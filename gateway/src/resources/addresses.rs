@@ -1,0 +1,93 @@
+//! `/addresses`
+
+use proto::wallet::v1::{
+    self as wire, CreateAddressRequest, GetAddressRequest, ListAddressesRequest,
+};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    dto::{Raw, Time},
+    reply::{self, Located, Many, One},
+};
+use crate::extract::{Call, CustomData, Json, ListParams, PathParams};
+
+/// A place outside that belongs to a wallet.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_field_names, reason = "the contract names it so")]
+pub struct Address {
+    address: String,
+    asset_code: Option<String>,
+    wallet_id: Option<String>,
+    custom_data: Raw,
+    /// Of a derived address: `provider` and the `path` below the account's key.
+    metadata: Raw,
+    created_at: Option<Time>,
+    updated_at: Option<Time>,
+}
+
+/// An address to keep, or to derive.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NewAddress {
+    /// Needed without a provider.
+    address: Option<String>,
+    /// `hd`: the next address of the asset's extended public key.
+    provider: Option<String>,
+    /// Needed with a provider.
+    asset_code: Option<String>,
+    wallet_id: Option<String>,
+    #[schema(value_type = Option<Object>)]
+    custom_data: Option<CustomData>,
+}
+
+/// POST /addresses
+pub async fn create(call: Call, Json(body): Json<NewAddress>) -> One<Address> {
+    let request = call.request(CreateAddressRequest {
+        address: body.address,
+        provider: body.provider,
+        asset_code: body.asset_code,
+        wallet_id: body.wallet_id,
+        custom_data: body.custom_data.map(|data| data.0),
+    });
+    let mut addresses = call.app.clients.addresses();
+    reply::created(addresses.create_address(request), |a| a.address).await
+}
+
+/// GET /addresses
+pub async fn list(call: Call, ListParams(list): ListParams) -> Many<Address> {
+    let request = call.request(ListAddressesRequest { list: Some(list) });
+    let split = |a: wire::ListAddressesResponse| (a.addresses, a.page);
+    reply::many(call.app.clients.addresses().list_addresses(request), split).await
+}
+
+/// GET /addresses/:address
+pub async fn get(call: Call, path: PathParams) -> One<Address> {
+    let request = call.request(GetAddressRequest {
+        address: path.text("address").to_owned(),
+    });
+    reply::one(call.app.clients.addresses().get_address(request), |a| {
+        a.address
+    })
+    .await
+}
+
+impl Located for Address {
+    fn location(&self) -> String {
+        format!("/addresses/{}", self.address)
+    }
+}
+
+impl From<wire::Address> for Address {
+    fn from(address: wire::Address) -> Self {
+        Self {
+            address: address.address,
+            asset_code: address.asset_code,
+            wallet_id: address.wallet_id,
+            custom_data: Raw::of(address.custom_data),
+            metadata: Raw::of(address.metadata),
+            created_at: Time::of(address.created_at),
+            updated_at: Time::of(address.updated_at),
+        }
+    }
+}

@@ -1,0 +1,202 @@
+use serde_json::json;
+
+use super::*;
+
+const SECRET: &str = "sk_live_51HxYz";
+
+fn modified() -> DateTime<Utc> {
+    "2026-01-31T10:00:00.123456Z".parse().unwrap()
+}
+
+fn refusal(text: &str) -> String {
+    format!("{:#}", parse(text, modified()).unwrap_err())
+}
+
+#[test]
+fn a_whole_entry() {
+    let text = r#"
+        [[paymentMethods]]
+        slug = "stripe"
+        name = "Card"
+        enabled = false
+        assets = ["usd", "EUR"]
+        capabilities = ["deposit", "withdrawal"]
+        features = ["card", "apm"]
+        createdAt = 2026-01-01T12:00:00+02:00
+        [paymentMethods.metadata]
+        publishableKey = "pk_live_1"
+        retries = 3
+        fee = 1.5
+        since = 2026-01-01
+        countries = ["pt", "de"]
+        [paymentMethods.secrets]
+        secretKey = "sk_live_51HxYz"
+        pin = "123456789"
+    "#;
+    let methods = parse(text, modified()).unwrap();
+    let method = methods.find("stripe").unwrap();
+    let metadata: Json = serde_json::from_str(&method.metadata).unwrap();
+    let expected = json!({
+        "publishableKey": "pk_live_1", "retries": 3, "fee": 1.5, "since": "2026-01-01",
+        "countries": ["pt", "de"], "secretKey": "sk_li*****", "pin": "*****",
+    });
+    assert_eq!(metadata, expected);
+    let expected = PaymentMethod {
+        slug: "stripe".to_owned(),
+        name: "Card".to_owned(),
+        enabled: false,
+        assets: vec!["usd".to_owned(), "EUR".to_owned()],
+        capabilities: vec![Capability::Deposit, Capability::Withdrawal],
+        features: vec![Feature::Card, Feature::Apm],
+        metadata: method.metadata.clone(),
+        created_at: "2026-01-01T10:00:00Z".parse().unwrap(),
+    };
+    assert_eq!(*method, expected);
+    assert!(!format!("{methods:?}").contains(SECRET));
+}
+
+#[test]
+fn the_least_of_an_entry() {
+    let text = "[[paymentMethods]]\nslug = 'b'\nname = 'B'\n
+                [[paymentMethods]]\nslug = 'a'\nname = 'A'\ncreatedAt = '2026-01-01T00:00:00Z'";
+    let methods = parse(text, modified()).unwrap();
+    let [a, b] = methods.all() else {
+        panic!("{methods:?}")
+    };
+    assert_eq!((&*a.slug, &*b.slug), ("a", "b"));
+    assert!(b.enabled && b.assets.is_empty() && b.features.is_empty());
+    assert_eq!(
+        (&*b.metadata, &*b.capabilities),
+        ("{}", &[Capability::Deposit][..])
+    );
+    // Of the file, in milliseconds.
+    assert_eq!(
+        b.created_at,
+        "2026-01-31T10:00:00.123Z".parse::<DateTime<Utc>>().unwrap()
+    );
+    assert_eq!(
+        a.created_at,
+        "2026-01-01T00:00:00Z".parse::<DateTime<Utc>>().unwrap()
+    );
+    assert!(parse("", modified()).unwrap().all().is_empty());
+}
+
+#[test]
+fn masks_tell_neither_short_secrets_nor_lengths() {
+    for (secret, shown) in [
+        ("", "*****"),
+        ("123456789", "*****"),
+        ("1234567890", "12345*****"),
+        ("äöüßéäöüßé!", "äöüßé*****"),
+    ] {
+        assert_eq!(mask(&SecretString::from(secret)), shown);
+    }
+}
+
+#[test]
+fn a_refusal_names_the_entry_and_what_is_wrong() {
+    let entry = |rest: &str| format!("[[paymentMethods]]\nslug = 'x'\nname = 'X'\n{rest}");
+    for (text, parts) in [
+        (
+            "[[paymentMethod]]".to_owned(),
+            ["`paymentMethod`", "[[paymentMethods]]"],
+        ),
+        (
+            "paymentMethods = 1".to_owned(),
+            ["`paymentMethods`", "not a list"],
+        ),
+        (
+            "paymentMethods = [1]".to_owned(),
+            ["entry 1 (`no slug`)", "not a table"],
+        ),
+        (
+            "[[paymentMethods]]\nname = 'X'".to_owned(),
+            ["entry 1 (`no slug`)", "slug"],
+        ),
+        (
+            "[[paymentMethods]]\nslug = 'x'".to_owned(),
+            ["entry 1 (`x`)", "name"],
+        ),
+        (
+            "[[paymentMethods]]\nslug = 'X Y'\nname = 'X'".to_owned(),
+            ["(`X Y`)", "slug"],
+        ),
+        (entry("name = 'Y'"), ["line 4", "duplicate"]),
+        (entry("enabled = 'yes'"), ["entry 1 (`x`)", "enabled"]),
+        (entry("enable = true"), ["entry 1 (`x`)", "`enable`"]),
+        (entry("features = ['cards']"), ["features[0]", "`cards`"]),
+        (
+            entry("capabilities = ['refund']"),
+            ["capabilities[0]", "`refund`"],
+        ),
+        (
+            entry("assets = ['usd', 'us-d']"),
+            ["assets[1]", "code of an asset"],
+        ),
+        (
+            entry("createdAt = 2026-01-01"),
+            ["createdAt", "2026-01-31T10:00:00Z"],
+        ),
+        (
+            entry("createdAt = 5"),
+            ["createdAt", "2026-01-31T10:00:00Z"],
+        ),
+        (entry("metadata = { rate = nan }"), ["metadata", "NaN"]),
+        (
+            entry("metadata = { key = 'a' }\nsecrets = { key = 'b' }"),
+            ["secrets.key", "metadata too"],
+        ),
+        (
+            format!("{}\n{}", entry(""), entry("")),
+            ["entry 2 (`x`)", "another entry"],
+        ),
+    ] {
+        let refusal = refusal(&text);
+        assert!(
+            parts.iter().all(|part| refusal.contains(part)),
+            "{text}: {refusal}"
+        );
+    }
+}
+
+#[test]
+fn a_refusal_quotes_no_secret() {
+    let entry = |rest: &str| format!("[[paymentMethods]]\nslug = 'x'\nname = 'X'\n{rest}");
+    for text in [
+        entry(&format!("secrets = '{SECRET}'")),
+        entry(&format!("secrets = ['{SECRET}']")),
+        entry(&format!("secrets = {{ key = ['{SECRET}'] }}")),
+        entry(&format!("[paymentMethods.secrets]\nkey = {SECRET}")),
+        entry(&format!("[paymentMethods.secrets]\nkey = '{SECRET}")),
+        entry(&format!("[paymentMethods.secrets]\nkey = \"{SECRET}\\q\"")),
+        entry(&format!("[paymentMethods.secrets]\nkey '{SECRET}'")),
+        entry(&format!("[paymentMethods.secrets]\nkey = '{SECRET}' x")),
+        entry(&format!(
+            "[paymentMethods.secrets]\nkey = '{SECRET}'\nkey = '{SECRET}'"
+        )),
+        format!("paymentMethods = ['{SECRET}']"),
+        format!("paymentMethods = '{SECRET}'"),
+    ] {
+        let refusal = refusal(&text);
+        assert!(!refusal.contains(SECRET), "{text}: {refusal}");
+    }
+}
+
+#[test]
+fn the_example_is_valid() {
+    let text = include_str!("../../../../deploy/payment-methods.example.toml");
+    let methods = parse(text, modified()).unwrap();
+    assert!(methods.for_deposit(Feature::Card, "stripe").is_some());
+    assert!(methods.for_deposit(Feature::Apm, "mbway").is_some());
+}
+
+#[test]
+fn a_file_that_is_away_is_named() {
+    let missing = read(Some(Path::new("/nowhere/methods.toml"))).unwrap_err();
+    assert!(
+        missing
+            .to_string()
+            .contains("PAYMENT_METHODS_FILE /nowhere/methods.toml")
+    );
+    assert!(read(None).unwrap().all().is_empty());
+}

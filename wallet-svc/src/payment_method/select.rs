@@ -1,0 +1,153 @@
+//! A list request answered from memory, as [`platform::list`] answers one from a table. Pure.
+
+use std::cmp::Ordering;
+
+use platform::{
+    error::{Code, Failure, FieldCode},
+    list::{
+        check::{Condition, Start, Test, check},
+        fields::Value,
+    },
+};
+use proto::{
+    common::v1::{ListRequest, Operator},
+    lists::wallet::PAYMENT_METHODS,
+};
+
+use super::model::PaymentMethod;
+
+/// The methods that the request wants, in the order it wants.
+pub fn select<'m>(
+    methods: &'m [PaymentMethod],
+    request: &ListRequest,
+) -> Result<Vec<&'m PaymentMethod>, Failure> {
+    let checked = check(&PAYMENT_METHODS, request)?;
+    if let Start::After(_) = checked.start {
+        let refused = Failure::new(Code::InvalidQuery, "page[after]: has no pages");
+        return Err(refused.field("page[after]", FieldCode::UnknownField, "has no pages"));
+    }
+    let wanted = |method: &&PaymentMethod| {
+        let mut conditions = checked.conditions.iter();
+        conditions.all(|condition| holds(method, condition))
+    };
+    let mut found: Vec<_> = methods.iter().filter(wanted).collect();
+    found.sort_by(|a, b| {
+        let keys = checked.sort.iter().map(|(field, descending)| {
+            let order = compare(&value(a, field.name), &value(b, field.name));
+            if *descending { order.reverse() } else { order }
+        });
+        keys.fold(Ordering::Equal, Ordering::then)
+            .then_with(|| a.slug.cmp(&b.slug))
+    });
+    Ok(found)
+}
+
+fn holds(method: &PaymentMethod, Condition { field, test }: &Condition) -> bool {
+    let value = value(method, field.name);
+    match test {
+        Test::Equals(wanted) => value == *wanted,
+        Test::In(wanted) => wanted.contains(&value),
+        Test::NotIn(unwanted) => !unwanted.contains(&value),
+        Test::Compares(operator, bound) => compares(compare(&value, bound), *operator),
+        // No field of the table is a text to search or a flag.
+        Test::Matches { .. } | Test::Switched(_) | Test::Holds(_) => false,
+    }
+}
+
+fn compares(order: Ordering, operator: Operator) -> bool {
+    match operator {
+        Operator::Gte => order.is_ge(),
+        Operator::Lte => order.is_le(),
+        Operator::Gt => order.is_gt(),
+        Operator::Lt => order.is_lt(),
+        _ => order.is_eq(),
+    }
+}
+
+/// The value of a field of the table.
+fn value(method: &PaymentMethod, field: &str) -> Value {
+    match field {
+        "createdAt" => Value::Time(method.created_at),
+        "enabled" => Value::Bool(method.enabled),
+        _ => Value::Text(method.slug.clone()),
+    }
+}
+
+/// Two values of one field.
+fn compare(left: &Value, right: &Value) -> Ordering {
+    match (left, right) {
+        (Value::Time(left), Value::Time(right)) => left.cmp(right),
+        (Value::Bool(left), Value::Bool(right)) => left.cmp(right),
+        (Value::Text(left), Value::Text(right)) => left.cmp(right),
+        _ => Ordering::Equal,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use platform::list::query;
+
+    use super::*;
+    use crate::payment_method::model::tests::method;
+
+    fn slugs(query: &str) -> Result<String, Failure> {
+        let at = |slug: &str, time: &str, enabled: bool| PaymentMethod {
+            created_at: time.parse().unwrap(),
+            enabled,
+            ..method(slug)
+        };
+        let methods = [
+            at("a", "2026-01-02T00:00:00Z", true),
+            at("b", "2026-01-01T00:00:00Z", false),
+            at("c", "2026-01-02T00:00:00Z", true),
+        ];
+        let found = select(&methods, &query::parse(query)?)?;
+        Ok(found.into_iter().map(|method| &*method.slug).collect())
+    }
+
+    #[test]
+    fn filters_and_sorts_as_a_table_would() {
+        for (query, expected) in [
+            ("", "abc"),
+            ("filter[slug]=b", "b"),
+            ("filter[slug]=B", ""),
+            ("filter[slug]=in:c,a,x", "ac"),
+            ("filter[slug]=in:", ""),
+            ("filter[slug]=nin:c", "ab"),
+            ("filter[enabled]=true", "ac"),
+            ("filter[enabled]=false&filter[slug]=a", ""),
+            ("filter[createdAt]=2026-01-02", "ac"),
+            ("filter[createdAt]=lt:2026-01-02", "b"),
+            ("filter[createdAt]=gt:2026-01-01T00:00:00Z", "ac"),
+            ("filter[createdAt]=gte:2026-01-01&lte:2026-01-01", "b"),
+            ("sort=createdAt", "bac"),
+            ("sort=-createdAt", "acb"),
+            ("page[size]=1&page[number]=2", "abc"),
+        ] {
+            assert_eq!(slugs(query).unwrap(), expected, "{query}");
+        }
+    }
+
+    #[test]
+    fn refuses_what_the_table_does_not_have() {
+        for query in [
+            "filter[name]=a",
+            "filter[slug]=like:a",
+            "filter[slug]=",
+            "filter[enabled]=1",
+            "filter[enabled]=in:true",
+            "filter[createdAt]=yesterday",
+            "sort=slug",
+            "sort=name",
+            "include=assets",
+            "page[size]=0",
+            "page[after]=x",
+        ] {
+            assert_eq!(
+                slugs(query).unwrap_err().code,
+                Code::InvalidQuery,
+                "{query}"
+            );
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Addresses: given once per asset, derived one after the other.
+
+use futures::future::join_all;
+use platform::error::Code;
+use proto::{
+    common::v1::ListRequest,
+    wallet::v1::{self as wire, address_service_client::AddressServiceClient},
+};
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+
+use crate::bed::{Bed, admin, keyed, refused, result, user};
+
+/// The test vectors of BIP 84.
+const KEYS: [&str; 2] = [
+    "--hd-public-keys",
+    "btc=zpub6rFR7y4Q2AijBEqTUquhVz398htDFrtymD9xYYfG1m4wAcvPhXNfE3EfH1r1ADqtfSdVCToUG868RvUUkgDKf31mGDtKsAYz2oz2AGutZYs",
+];
+const FIRST: &str = "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu";
+const SECOND: &str = "bc1qnjg0jd8228aq7egyzacy8cys3knf9xvrerkf9g";
+
+fn given(address: &str, asset: Option<&str>) -> wire::CreateAddressRequest {
+    wire::CreateAddressRequest {
+        address: Some(address.to_owned()),
+        asset_code: asset.map(str::to_owned),
+        ..wire::CreateAddressRequest::default()
+    }
+}
+
+fn derived() -> wire::CreateAddressRequest {
+    wire::CreateAddressRequest {
+        provider: Some("hd".to_owned()),
+        asset_code: Some("BTC".to_owned()),
+        ..wire::CreateAddressRequest::default()
+    }
+}
+
+fn get(address: &str) -> wire::GetAddressRequest {
+    wire::GetAddressRequest {
+        address: address.to_owned(),
+    }
+}
+
+#[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
+async fn addresses_are_derived_in_turn(_: PgPoolOptions, server: PgConnectOptions) {
+    let bed = Bed::with(server, &KEYS).await;
+    let mut addresses = AddressServiceClient::new(bed.client(&admin()));
+    let request = keyed(derived(), "k1", "00");
+    let first = result(addresses.create_address(request).await).unwrap();
+    let first = first.address.unwrap();
+    assert_eq!(first.address, FIRST);
+    assert_eq!(first.asset_code.as_deref(), Some("btc"));
+    assert_eq!(first.metadata, r#"{"provider":"hd","path":"0/0"}"#);
+    let request = keyed(derived(), "k1", "00");
+    let again = result(addresses.create_address(request).await).unwrap();
+    assert_eq!(again.address.as_ref(), Some(&first));
+
+    // What a client has given already is passed over.
+    let taken = given(SECOND, Some("btc"));
+    result(addresses.create_address(taken).await).unwrap();
+    let next = result(addresses.create_address(derived()).await).unwrap();
+    assert_eq!(
+        next.address.unwrap().metadata,
+        r#"{"provider":"hd","path":"0/2"}"#
+    );
+
+    let calls = (0..20).map(|_| {
+        let mut addresses = addresses.clone();
+        async move { addresses.create_address(derived()).await.unwrap() }
+    });
+    join_all(calls).await;
+    let paths = "select count(distinct metadata) from wallet.addresses where metadata like '%hd%'";
+    assert_eq!(bed.count(paths).await, 22);
+    assert_eq!(
+        bed.count("select next_index from wallet.address_keys")
+            .await,
+        23
+    );
+
+    // Reading derives nothing.
+    let list = wire::ListAddressesRequest {
+        list: Some(ListRequest::default()),
+    };
+    let page = result(addresses.list_addresses(list).await).unwrap();
+    assert_eq!(page.page.unwrap().total, 23);
+    assert_eq!(
+        bed.count("select next_index from wallet.address_keys")
+            .await,
+        23
+    );
+    bed.end().await;
+}
+
+#[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
+async fn an_asset_has_an_address_once(_: PgPoolOptions, server: PgConnectOptions) {
+    let bed = Bed::new(server).await;
+    let wallet = bed.wallet().await;
+    let mut addresses = AddressServiceClient::new(bed.client(&admin()));
+    let oldest = wire::CreateAddressRequest {
+        wallet_id: Some(wallet.clone()),
+        custom_data: Some(r#"{"n":1.10}"#.to_owned()),
+        ..given("shared", Some("usd"))
+    };
+    let oldest = result(addresses.create_address(oldest).await).unwrap();
+    let oldest = oldest.address.unwrap();
+    assert_eq!(oldest.custom_data, r#"{"n":1.10}"#);
+    for asset in [Some("eur"), None] {
+        result(addresses.create_address(given("shared", asset)).await).unwrap();
+    }
+    for asset in [Some("USD"), None] {
+        let refusal = result(addresses.create_address(given("shared", asset)).await);
+        let field = vec!["address".to_owned()];
+        assert_eq!(refused(refusal), (Code::AddressTaken, field));
+    }
+    let found = result(addresses.get_address(get("shared")).await).unwrap();
+    assert_eq!(found.address, Some(oldest));
+    for unknown in ["other", "SHARED", "a b", ""] {
+        let refusal = result(addresses.get_address(get(unknown)).await);
+        assert_eq!(refused(refusal).0, Code::AddressNotFound);
+    }
+
+    let owner = "0192abcd-0000-7000-8000-00000000000f";
+    let mut somebody = AddressServiceClient::new(bed.client(&user(owner)));
+    let refusal = result(somebody.get_address(get("shared")).await);
+    assert_eq!(refused(refusal).0, Code::AddressNotFound);
+    bed.own(&wallet, owner).await;
+    result(somebody.get_address(get("shared")).await).unwrap();
+    let list = wire::ListAddressesRequest { list: None };
+    let page = result(somebody.list_addresses(list).await).unwrap();
+    assert_eq!(page.addresses.len(), 1);
+    let refusal = result(somebody.create_address(given("mine", None)).await);
+    assert_eq!(refused(refusal).0, Code::Forbidden);
+    bed.end().await;
+}
+
+#[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
+async fn faults_of_addresses_are_named(_: PgPoolOptions, server: PgConnectOptions) {
+    let bed = Bed::new(server).await;
+    let mut addresses = AddressServiceClient::new(bed.client(&admin()));
+    let nothing = wire::CreateAddressRequest::default();
+    let unknown = "0192abcd-0000-7000-8000-00000000000f".to_owned();
+    for (request, fields) in [
+        (nothing.clone(), &["address"][..]),
+        (given("a/b", None), &["address"]),
+        (given("", None), &["address"]),
+        (given("a", Some("nope")), &["assetCode"]),
+        (
+            wire::CreateAddressRequest {
+                provider: Some("hd".to_owned()),
+                ..given("a", Some("btc"))
+            },
+            &["provider"],
+        ),
+        (
+            wire::CreateAddressRequest {
+                provider: Some("coinbase".to_owned()),
+                ..nothing.clone()
+            },
+            &["provider", "assetCode"],
+        ),
+        // No key is configured.
+        (derived(), &["assetCode"]),
+        (
+            wire::CreateAddressRequest {
+                wallet_id: Some(unknown),
+                ..given("a", None)
+            },
+            &["walletId"],
+        ),
+        (
+            wire::CreateAddressRequest {
+                wallet_id: Some("w".to_owned()),
+                custom_data: Some("[]".to_owned()),
+                ..given("a", None)
+            },
+            &["walletId", "customData"],
+        ),
+    ] {
+        let refusal = result(addresses.create_address(request.clone()).await);
+        let fields = fields.iter().map(|field| (*field).to_owned()).collect();
+        assert_eq!(
+            refused(refusal),
+            (Code::ValidationFailed, fields),
+            "{request:?}"
+        );
+    }
+    assert_eq!(bed.count("select count(*) from wallet.addresses").await, 0);
+    bed.end().await;
+}

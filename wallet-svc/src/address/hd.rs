@@ -129,8 +129,10 @@ impl FromStr for AccountKeys {
             let place = index + 1;
             let (asset, key) = entry
                 .split_once('=')
+                .map(|(asset, key)| (asset.trim(), key))
+                // What is no code may be a key, put on the wrong side, and is not quoted.
+                .filter(|(asset, _)| is_code(asset))
                 .ok_or_else(|| format!("entry {place} is not `asset=key`"))?;
-            let asset = asset.trim();
             let key = key.trim().parse();
             let key = key.map_err(|error: InvalidKey| format!("the key of {asset} {error}"))?;
             if keys
@@ -143,6 +145,10 @@ impl FromStr for AccountKeys {
         }
         Ok(Self(keys.into()))
     }
+}
+
+fn is_code(asset: &str) -> bool {
+    (1..=16).contains(&asset.len()) && asset.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
 #[cfg(test)]
@@ -201,6 +207,8 @@ mod tests {
             String::new(),
             ZPUB.to_owned(),
             format!("btc={ROOT_ZPRV}"),
+            format!("{ROOT_ZPRV}=btc"),
+            format!("btc={ZPUB},"),
             format!("btc={ZPUB},BTC={ZPUB}"),
         ] {
             let error = bad.parse::<AccountKeys>().unwrap_err();

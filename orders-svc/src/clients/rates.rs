@@ -3,7 +3,7 @@
 use platform::{
     error::Code,
     grpc::client::Client,
-    money::{DecimalPlaces, Rate},
+    money::{Conversion, DecimalPlaces, Rate},
 };
 use proto::wallet::v1::{
     FindConversionRequest, GetAssetRequest, asset_service_client::AssetServiceClient,
@@ -11,7 +11,7 @@ use proto::wallet::v1::{
 };
 
 use super::{found, malformed, refused};
-use crate::{error::Error, order::bonus::Conversion};
+use crate::error::Error;
 
 /// Knows what one asset is worth in another.
 #[derive(Debug, Clone)]

@@ -2,6 +2,7 @@
 //! rounding. What an asset is, and which of its amounts are allowed, is not known here.
 
 mod amount;
+mod conversion;
 mod places;
 mod postgres;
 mod rate;
@@ -9,6 +10,7 @@ mod round;
 mod text;
 
 pub use amount::{Amount, OutOfRange};
+pub use conversion::Conversion;
 pub use places::DecimalPlaces;
 pub use rate::{Percent, Rate};
 pub use round::Rounding;

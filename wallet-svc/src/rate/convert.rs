@@ -3,12 +3,12 @@
 use platform::{
     clock::to_proto,
     error::{Failure, FieldCode, Violations},
-    money::Rate,
+    money::{Conversion, Rate},
     patch::Patch,
 };
 use proto::wallet::v1 as wire;
 
-use super::model::{Conversion, ExchangeRate, NewRate, Pair, RatePatch};
+use super::model::{ExchangeRate, NewRate, Pair, RatePatch};
 use crate::{asset::model::AssetCode, text};
 
 /// As the wire has it.

@@ -6,6 +6,3 @@ pub mod grpc;
 pub mod model;
 pub mod repo;
 pub mod service;
-
-#[cfg(test)]
-mod properties;

@@ -1,10 +1,7 @@
-//! A rate, and the conversion by it. Pure.
+//! A rate. Pure.
 
 use chrono::{DateTime, Utc};
-use platform::{
-    ids::Id,
-    money::{Amount, DecimalPlaces, OutOfRange, Rate, Rounding},
-};
+use platform::{ids::Id, money::Rate};
 
 use crate::asset::model::AssetCode;
 
@@ -100,36 +97,6 @@ impl ExchangeRate {
     }
 }
 
-/// How to turn amounts of one asset into another. Never creates value: what is credited rounds down,
-/// what is debited rounds up, once and at the asset's own decimals.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Conversion {
-    /// The stored rate.
-    pub rate: Rate,
-    /// Whether the stored rate leads the other way: divide by it instead of multiplying.
-    pub inverse: bool,
-}
-
-impl Conversion {
-    /// What an amount of the first asset buys of the second, whose decimals these are.
-    pub fn credited(self, amount: Amount, places: DecimalPlaces) -> Result<Amount, OutOfRange> {
-        if self.inverse {
-            amount.per(self.rate, places, Rounding::Down)
-        } else {
-            amount.at(self.rate, places, Rounding::Down)
-        }
-    }
-
-    /// What an amount of the second asset costs in the first, whose decimals these are.
-    pub fn debited(self, amount: Amount, places: DecimalPlaces) -> Result<Amount, OutOfRange> {
-        if self.inverse {
-            amount.at(self.rate, places, Rounding::Up)
-        } else {
-            amount.per(self.rate, places, Rounding::Up)
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use chrono::TimeDelta;
@@ -170,21 +137,5 @@ mod tests {
             (now, rate().created_at)
         );
         assert_eq!(after.deleted().version, 3);
-    }
-
-    #[test]
-    fn converts_either_way() {
-        let amount = |text| Amount::parse(text).unwrap();
-        let (cents, whole) = (
-            DecimalPlaces::new(2).unwrap(),
-            DecimalPlaces::new(0).unwrap(),
-        );
-        let rate = Rate::parse("3").unwrap();
-        let conversion = |inverse| Conversion { rate, inverse };
-        let (direct, inverse) = (conversion(false), conversion(true));
-        assert_eq!(direct.credited(amount("1.99"), whole), Ok(amount("5")));
-        assert_eq!(direct.debited(amount("5"), cents), Ok(amount("1.67")));
-        assert_eq!(inverse.credited(amount("5"), cents), Ok(amount("1.66")));
-        assert_eq!(inverse.debited(amount("1.66"), whole), Ok(amount("5")));
     }
 }

@@ -4,13 +4,13 @@ use chrono::{DateTime, Utc};
 use platform::{
     error::Failure,
     list::{Key, List, Page},
-    money::Rate,
+    money::{Conversion, Rate},
     pg::ensure_affected,
 };
 use proto::{common::v1::ListRequest, lists::wallet::RATES};
 use sqlx::{FromRow, PgConnection, postgres::PgRow};
 
-use super::model::{Conversion, ExchangeRate, Pair, RateId};
+use super::model::{ExchangeRate, Pair, RateId};
 use crate::asset::model::AssetCode;
 
 /// A row of `wallet.rates`.

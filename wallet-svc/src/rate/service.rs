@@ -6,6 +6,7 @@ use platform::{
     ids::Ids,
     list::Page,
     messaging::outbox,
+    money::Conversion,
     pg,
 };
 use proto::{common::v1::ListRequest, wallet::v1::CreateRateResponse};
@@ -13,7 +14,7 @@ use sqlx::PgPool;
 
 use super::{
     convert, events,
-    model::{Conversion, ExchangeRate, NewRate, Pair, RatePatch},
+    model::{ExchangeRate, NewRate, Pair, RatePatch},
     repo,
 };
 use crate::{

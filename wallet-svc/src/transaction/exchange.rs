@@ -2,7 +2,7 @@
 
 use platform::{
     error::{Code, Failure, FieldCode, Violations},
-    money::DecimalPlaces,
+    money::{Conversion, DecimalPlaces},
 };
 
 use super::{
@@ -14,7 +14,6 @@ use crate::{
     asset::model::AssetCode,
     error::{FieldNames, refused},
     ledger::{Create, Exchange, Refusal},
-    rate::model::Conversion,
     wallet::model::{UserId, WalletId},
 };
 

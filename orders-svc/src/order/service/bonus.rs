@@ -6,7 +6,12 @@ use super::Orders;
 use crate::{
     clients::Settings,
     error::Error,
-    order::{bonus::BonusAsset, claim::Leg, model::Order, quote::Quote},
+    order::{
+        bonus::{BonusAsset, cover},
+        claim::Leg,
+        model::Order,
+        quote::Quote,
+    },
 };
 
 impl Orders {
@@ -51,7 +56,12 @@ impl Orders {
                 .find(&order.bonus_asset_code, &order.asset_code)
                 .await?;
             let conversion = conversion.ok_or(Error::NoRate)?;
-            let covered = conversion.covered(available, order.amount, order.asset_decimal_places);
+            let covered = cover(
+                conversion,
+                available,
+                order.amount,
+                order.asset_decimal_places,
+            );
             (
                 conversion.debited(covered, order.bonus_places())?,
                 Some(covered),

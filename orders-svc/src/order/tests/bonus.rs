@@ -1,9 +1,9 @@
 //! Bonuses in another asset than the order's.
 
-use platform::money::Rate;
+use platform::money::{Conversion, Rate};
 use proptest::prelude::*;
 
-use super::{super::bonus::Conversion, super::payment::Payment, *};
+use super::{super::bonus::cover, super::payment::Payment, *};
 
 fn at(rate: &str, inverse: bool) -> Conversion {
     let rate = Rate::parse(rate).unwrap();
@@ -132,11 +132,11 @@ proptest! {
         let whole = |amount: Amount, places| amount.round(places, Rounding::Down).unwrap();
         let (balance, owed) = (whole(units(balance), from), whole(units(owed), to));
         let conversion = at(&units(rate).to_string(), inverse);
-        let covered = conversion.covered(balance, owed, to);
+        let covered = cover(conversion, balance, owed, to);
         prop_assert!(covered <= owed && covered.fits(to));
         let debited = conversion.debited(covered, from).unwrap();
         prop_assert!(debited <= balance && debited.fits(from));
         // What is taken is worth at least what it covers.
-        prop_assert!(conversion.covered(debited, owed, to) >= covered);
+        prop_assert!(cover(conversion, debited, owed, to) >= covered);
     }
 }

@@ -2,10 +2,10 @@
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
-use platform::money::{Amount, DecimalPlaces, Rate};
 use proptest::prelude::*;
 
-use super::model::Conversion;
+use super::Conversion;
+use crate::money::{Amount, DecimalPlaces, Rate};
 
 /// Units of an amount of 1.
 const ONE: i128 = 100_000_000;
@@ -73,6 +73,22 @@ fn places() -> impl Strategy<Value = DecimalPlaces> {
 fn fitted(amount: Amount, places: DecimalPlaces) -> Amount {
     let step = 10_i128.pow(8 - u32::from(places.get()));
     Amount::from_units(amount.units() / step * step).unwrap()
+}
+
+#[test]
+fn converts_either_way() {
+    let amount = |text| Amount::parse(text).unwrap();
+    let (cents, whole) = (
+        DecimalPlaces::new(2).unwrap(),
+        DecimalPlaces::new(0).unwrap(),
+    );
+    let rate = Rate::parse("3").unwrap();
+    let conversion = |inverse| Conversion { rate, inverse };
+    let (direct, inverse) = (conversion(false), conversion(true));
+    assert_eq!(direct.credited(amount("1.99"), whole), Ok(amount("5")));
+    assert_eq!(direct.debited(amount("5"), cents), Ok(amount("1.67")));
+    assert_eq!(inverse.credited(amount("5"), cents), Ok(amount("1.66")));
+    assert_eq!(inverse.debited(amount("1.66"), whole), Ok(amount("5")));
 }
 
 proptest! {

@@ -1,5 +1,6 @@
 //! `/addresses`
 
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use proto::wallet::v1::{
     self as wire, CreateAddressRequest, GetAddressRequest, ListAddressesRequest,
 };
@@ -10,6 +11,21 @@ use super::{
     reply::{self, Located, Many, One},
 };
 use crate::extract::{Call, CustomData, Json, ListParams, PathParams};
+
+/// What an address may hold and a segment of a path may not, first of all the `%` of its encoding.
+const NOT_IN_SEGMENT: &AsciiSet = &CONTROLS
+    .add(b'%')
+    .add(b'"')
+    .add(b'<')
+    .add(b'>')
+    .add(b'[')
+    .add(b'\\')
+    .add(b']')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'|')
+    .add(b'}');
 
 /// A place outside that belongs to a wallet.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
@@ -74,7 +90,8 @@ pub async fn get(call: Call, path: PathParams) -> One<Address> {
 
 impl Located for Address {
     fn location(&self) -> String {
-        format!("/addresses/{}", self.address)
+        let segment = utf8_percent_encode(&self.address, NOT_IN_SEGMENT);
+        format!("/addresses/{segment}")
     }
 }
 
@@ -88,6 +105,27 @@ impl From<wire::Address> for Address {
             metadata: Raw::of(address.metadata),
             created_at: Time::of(address.created_at),
             updated_at: Time::of(address.updated_at),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn its_location_leads_back_to_it() {
+        for (address, location) in [
+            ("bc1qcr8te4kr", "/addresses/bc1qcr8te4kr"),
+            ("bitcoin:1x;y=2&z", "/addresses/bitcoin:1x;y=2&z"),
+            ("a%2Fb", "/addresses/a%252Fb"),
+            (r#"{"^|`\"}"#, "/addresses/%7B%22%5E%7C%60%5C%22%7D"),
+        ] {
+            let wire = wire::Address {
+                address: address.to_owned(),
+                ..wire::Address::default()
+            };
+            assert_eq!(Address::from(wire).location(), location);
         }
     }
 }

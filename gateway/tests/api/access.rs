@@ -28,6 +28,7 @@ async fn admin_routes_refuse_users_before_reading_the_body() {
         ("POST", &format!("/tasks/{ID}/complete")),
         ("PATCH", &format!("/wallets/{ID}")),
         ("DELETE", &format!("/categories/{ID}")),
+        ("POST", "/addresses"),
         ("POST", "/assets"),
         ("PATCH", "/assets/gold"),
         ("POST", "/rates"),

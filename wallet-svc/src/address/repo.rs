@@ -106,6 +106,36 @@ pub async fn claim_index_in_tx(
     .await
 }
 
+/// Says that a key has been derived up to here.
+pub async fn set_next_index_in_tx(
+    conn: &mut PgConnection,
+    fingerprint: &str,
+    next_index: i64,
+) -> Result<(), sqlx::Error> {
+    let written = sqlx::query!(
+        "update wallet.address_keys set next_index = $2 where fingerprint = $1",
+        fingerprint,
+        next_index,
+    );
+    platform::pg::ensure_affected(written.execute(conn).await?, 1)
+}
+
+/// Those of the candidates that the asset has.
+pub async fn list_given_in_tx(
+    conn: &mut PgConnection,
+    asset: Option<&AssetCode>,
+    candidates: &[String],
+) -> Result<Vec<String>, sqlx::Error> {
+    sqlx::query_scalar!(
+        "select address from wallet.addresses
+         where address = any($1) and asset_code is not distinct from $2",
+        candidates,
+        asset.map(AssetCode::as_str),
+    )
+    .fetch_all(conn)
+    .await
+}
+
 /// Addresses as the request wants them; only those of wallets of `reader` where given.
 pub async fn list_addresses(
     conn: &mut PgConnection,

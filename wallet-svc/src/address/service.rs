@@ -25,8 +25,8 @@ use crate::{
     transaction::metadata::Metadata, wallet,
 };
 
-/// How many derived addresses in a row may be there already, given by clients.
-const TRIES: usize = 100;
+/// How many derived addresses are looked up at once where clients have given the next one already.
+const LOOKED_UP: u32 = 100;
 
 /// The use cases of addresses.
 #[derive(Debug, Clone)]
@@ -94,21 +94,22 @@ impl Addresses {
             let message = "no extended public key is configured for this asset";
             return Err(Failure::invalid("assetCode", FieldCode::UnknownReference, message).into());
         };
-        for _ in 0..TRIES {
-            let index = repo::claim_index_in_tx(conn, &key.fingerprint()).await?;
+        let fingerprint = key.fingerprint();
+        let claimed = repo::claim_index_in_tx(conn, &fingerprint).await?;
+        let mut index = u32::try_from(claimed).map_err(|_| used_up())?;
+        loop {
             let address = self.derived(new, key, index)?;
             if repo::insert_address_in_tx(conn, &address).await? {
                 return Ok(address);
             }
+            index = pass_over_given(conn, new, key, index).await?;
+            let next = i64::from(index) + 1;
+            repo::set_next_index_in_tx(conn, &fingerprint, next).await?;
         }
-        Err(Failure::internal("no free address was derived").into())
     }
 
-    fn derived(&self, new: &NewAddress, key: &AccountKey, index: i64) -> Result<Address, Failure> {
-        let derived = u32::try_from(index)
-            .ok()
-            .and_then(|index| key.address(index));
-        let (address, path) = derived.ok_or_else(|| Failure::internal("the key is used up"))?;
+    fn derived(&self, new: &NewAddress, key: &AccountKey, index: u32) -> Result<Address, Failure> {
+        let (address, path) = key.address(index).ok_or_else(used_up)?;
         let metadata = Metadata::default()
             .with_text("provider", "hd")
             .with_text("path", &path);
@@ -146,4 +147,32 @@ impl Addresses {
         let mut conn = self.pool.acquire().await?;
         Ok(repo::list_addresses(&mut conn, request, reader).await?)
     }
+}
+
+/// The first index after this one whose address the asset does not have. A client that brings the
+/// addresses of its last system along has given any number of them.
+async fn pass_over_given(
+    conn: &mut PgConnection,
+    new: &NewAddress,
+    key: &AccountKey,
+    index: u32,
+) -> Result<u32, Error> {
+    let mut first = index + 1;
+    loop {
+        let derived = (first..first + LOOKED_UP).map_while(|index| key.address(index));
+        let candidates: Vec<_> = derived.map(|(address, _)| address).collect();
+        if candidates.is_empty() {
+            return Err(used_up().into());
+        }
+        let given = repo::list_given_in_tx(conn, new.asset.as_ref(), &candidates).await?;
+        let mut indexes = (first..).zip(&candidates);
+        if let Some((free, _)) = indexes.find(|(_, candidate)| !given.contains(candidate)) {
+            return Ok(free);
+        }
+        first += LOOKED_UP;
+    }
+}
+
+fn used_up() -> Failure {
+    Failure::internal("the key is used up")
 }

@@ -8,6 +8,8 @@ use proto::{
 };
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 
+use wallet_svc::address::hd::AccountKey;
+
 use crate::bed::{Bed, admin, keyed, refused, result, user};
 
 /// The test vectors of BIP 84.
@@ -87,6 +89,30 @@ async fn addresses_are_derived_in_turn(_: PgPoolOptions, server: PgConnectOption
             .await,
         23
     );
+    bed.end().await;
+}
+
+#[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
+async fn any_number_of_given_ones_is_passed_over(_: PgPoolOptions, server: PgConnectOptions) {
+    let bed = Bed::with(server, &KEYS).await;
+    let mut addresses = AddressServiceClient::new(bed.client(&admin()));
+    let key: AccountKey = KEYS[1].trim_start_matches("btc=").parse().unwrap();
+    // Some of another asset, which do not count, beside the 250 that do.
+    for (asset, indexes) in [("btc", 0..250_u32), ("points", 250..260)] {
+        let given: Vec<_> = indexes.map(|n| key.address(n).unwrap().0).collect();
+        let sql = "insert into wallet.addresses (id, address, asset_code, created_at, updated_at)
+                   select gen_random_uuid(), address, $2, now(), now()
+                   from unnest($1::text[]) as a (address)";
+        let insert = sqlx::query(sql).bind(given).bind(asset);
+        insert.execute(&bed.pool).await.unwrap();
+    }
+    for path in ["0/250", "0/251"] {
+        let next = result(addresses.create_address(derived()).await).unwrap();
+        let metadata = format!(r#"{{"provider":"hd","path":"{path}"}}"#);
+        assert_eq!(next.address.unwrap().metadata, metadata);
+    }
+    let next = "select next_index from wallet.address_keys";
+    assert_eq!(bed.count(next).await, 252);
     bed.end().await;
 }
 

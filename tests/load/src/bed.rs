@@ -23,8 +23,8 @@ use stack::{
 
 use crate::Server;
 
-/// How long the relay may take to publish what a run left.
-const DRAIN: Duration = Duration::from_mins(5);
+/// How long the relay is waited for to publish what a run left.
+const DRAIN: Duration = Duration::from_secs(10);
 
 /// What a bed is to be like.
 #[derive(Debug)]
@@ -53,6 +53,26 @@ impl Options {
         stack.secrets = Secrets::kept_in(&own.join("secrets.env"))?;
         stack.replicas.insert(Service::Wallet, self.wallets);
         Ok(stack)
+    }
+}
+
+/// Events of wallet-svc.
+#[derive(Debug, Clone, Copy)]
+pub struct Events {
+    /// Since there is a database.
+    pub written: i64,
+    /// Not published yet.
+    pub waiting: i64,
+}
+
+impl Events {
+    const fn published(self) -> i64 {
+        self.written - self.waiting
+    }
+
+    /// How many were published since `before`.
+    pub const fn published_since(self, before: Self) -> i64 {
+        self.published() - before.published()
     }
 }
 
@@ -148,23 +168,31 @@ impl Bed {
         Ok(())
     }
 
-    /// Events that wait to be published.
-    pub async fn unpublished(&self) -> anyhow::Result<i64> {
+    /// How many events wallet-svc has written so far, and how many of them wait to be published.
+    pub async fn events(&self) -> anyhow::Result<Events> {
         let mut conn = self.connect(None).await?;
-        let count = "select count(*) from wallet.outbox where published_at is null";
-        Ok(sqlx::query_scalar(count).fetch_one(&mut conn).await?)
+        let counts = "select coalesce(pg_sequence_last_value(
+                 pg_get_serial_sequence('wallet.outbox', 'position')::regclass), 0),
+             (select count(*) from wallet.outbox where published_at is null)";
+        let (written, waiting) = sqlx::query_as(counts).fetch_one(&mut conn).await?;
+        Ok(Events { written, waiting })
     }
 
-    /// Waits until all events are published, and has Postgres write its pages, so that no run pays
-    /// for the one before it.
+    /// So that no run pays for the one before it: waits a while for events to be published, sets
+    /// aside those that then still wait, and has Postgres write its pages.
     pub async fn settle(&self) -> anyhow::Result<()> {
         let end = Instant::now() + DRAIN;
-        while self.unpublished().await? > 0 {
-            ensure!(Instant::now() < end, "events are not published");
+        while self.events().await?.waiting > 0 && Instant::now() < end {
             tokio::time::sleep(Duration::from_millis(250)).await;
         }
         let mut conn = self.connect(None).await?;
-        sqlx::raw_sql("checkpoint").execute(&mut conn).await?;
+        for sql in [
+            "update wallet.outbox set published_at = now() where published_at is null",
+            "vacuum analyze",
+            "checkpoint",
+        ] {
+            sqlx::raw_sql(sql).execute(&mut conn).await?;
+        }
         Ok(())
     }
 

@@ -38,8 +38,8 @@ pub struct Measured {
     pub seconds: f64,
     /// What it cost.
     pub costs: Costs,
-    /// Events that waited to be published at its end.
-    pub backlog: i64,
+    /// Events published meanwhile, and those that waited for it at the end.
+    pub events: Option<(i64, i64)>,
 }
 
 impl Measured {
@@ -105,10 +105,12 @@ pub async fn measure(
         ));
     }
     sleep_until(window.start).await;
+    let events_before = bed.events().await?;
     let before = Snapshot::take(bed).await?;
     sleep_until(window.end).await;
     let after = Snapshot::take(bed).await?;
-    let backlog = bed.unpublished().await?;
+    let events = bed.events().await?;
+    let published = events.published_since(events_before);
     loops.join_all().await;
     let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
     Ok(Measured {
@@ -116,7 +118,7 @@ pub async fn measure(
         errors: std::mem::take(&mut tally.errors),
         seconds: seconds.as_secs_f64(),
         costs: after.since(&before),
-        backlog,
+        events: Some((published, events.waiting)),
     })
 }
 

@@ -123,7 +123,7 @@ impl Peer {
             errors: BTreeMap::new(),
             seconds: length.as_secs_f64(),
             costs: after.since(&before),
-            backlog: 0,
+            events: None,
         }))
     }
 

@@ -139,7 +139,7 @@ impl Report {
 
     fn print_costs(&self) {
         println!(
-            "\nCPU seconds per 1 000 transfers\n{:<8}{:>10}  {:<16}{:>9}{:>11}{:>7}{:>8}{:>9}  of Postgres; events waiting",
+            "\nCPU seconds per 1 000 transfers\n{:<8}{:>10}  {:<16}{:>9}{:>11}{:>7}{:>8}{:>9}  of Postgres; events",
             "", "in flight", "", "Postgres", "wallet-svc", "NATS", "client", "together"
         );
         for point in &self.points {
@@ -150,7 +150,7 @@ impl Report {
             let all = costs.postgres + wallet + nats + client;
             let cores = all / point.measured.seconds;
             println!(
-                "{:<8}{:>10}  {:<16}{:>9.3}{:>11.3}{:>7.3}{:>8.3}{:>9}  {}; {}",
+                "{:<8}{:>10}  {:<16}{:>9.3}{:>11.3}{:>7.3}{:>8.3}{:>9}  {}{}",
                 point.workload.name(),
                 point.in_flight,
                 point.contestant,
@@ -160,7 +160,7 @@ impl Report {
                 point.each(client),
                 format!("{cores:.2} CPU"),
                 sessions(point),
-                point.measured.backlog
+                events(point)
             );
         }
         let megabytes = machine::megabytes(self.memory);
@@ -199,6 +199,14 @@ impl Report {
             200.0,
         );
     }
+}
+
+fn events(point: &Point) -> String {
+    let Some((published, waiting)) = point.measured.events else {
+        return String::new();
+    };
+    let rate = count(published.try_into().unwrap_or_default()) / point.measured.seconds;
+    format!("; {rate:.0} events/s published, {waiting} wait")
 }
 
 /// The largest parts of Postgres' CPU time.

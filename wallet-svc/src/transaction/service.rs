@@ -2,7 +2,13 @@
 
 use std::sync::Arc;
 
-use platform::{auth::Caller, error::Failure, idempotency::Key, ids::Ids, list::Page};
+use platform::{
+    auth::Caller,
+    error::Failure,
+    idempotency::{self, Key},
+    ids::Ids,
+    list::Page,
+};
 use proto::common::v1::ListRequest;
 use sqlx::PgPool;
 
@@ -13,7 +19,7 @@ use super::{
     repo,
 };
 use crate::{
-    access,
+    SCHEMA, access,
     asset::{self, directory::AssetDirectory},
     error::Error,
     ledger::{Advance, Command},
@@ -72,8 +78,10 @@ impl Transactions {
         } else {
             self.assets.find(&new.asset_code).await?
         };
-        let create = new.check(self.ids.next(), asset, owner, &self.methods)?;
-        self.post(caller, key, Command::Create(create)).await
+        match new.check(self.ids.next(), asset, owner, &self.methods) {
+            Ok(create) => self.post(caller, key, Command::Create(create)).await,
+            Err(refusal) => self.replay(key, refusal).await,
+        }
     }
 
     /// Pays into the default wallet: a transfer with code `pay`, confirmed at once.
@@ -118,7 +126,10 @@ impl Transactions {
     ) -> Result<Answer, Error> {
         let owner = access::reader(caller)?;
         let terms = self.terms(&new).await?;
-        let exchange = new.check(self.ids.next(), terms, owner)?;
+        let exchange = match new.check(self.ids.next(), terms, owner) {
+            Ok(exchange) => exchange,
+            Err(refusal) => return self.replay(key, refusal).await,
+        };
         let quote = exchange.quote_asset.clone();
         let posted = self.post(caller, key, Command::Exchange(exchange)).await;
         posted.map_err(|error| match error {
@@ -146,6 +157,20 @@ impl Transactions {
             quote,
             conversion,
         })
+    }
+
+    /// Answers what the first request with this key did, since what it was checked against (rates,
+    /// payment methods) may have changed; without one the refusal stands.
+    async fn replay(&self, key: Option<Key>, refusal: Failure) -> Result<Answer, Error> {
+        let Some(key) = key else {
+            return Err(refusal.into());
+        };
+        let mut conn = self.pool.acquire().await?;
+        let mut records = idempotency::find_in_tx(&mut conn, SCHEMA, &[*key.scope()]).await?;
+        match records.remove(key.scope()) {
+            Some(record) => Ok(Answer::Replay(record.judge(&key)?)),
+            None => Err(refusal.into()),
+        }
     }
 
     async fn post(

@@ -4,7 +4,7 @@ use platform::error::Code;
 use proto::wallet::v1::{self as wire, rate_service_client::RateServiceClient};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 
-use crate::bed::{Bed, admin, refused, result, user};
+use crate::bed::{Bed, admin, keyed, refused, result, user};
 
 fn exchange(wallet: &str, base: &str, quote: &str, amount: &str) -> wire::CreateExchangeRequest {
     wire::CreateExchangeRequest {
@@ -129,5 +129,30 @@ async fn what_cannot_be_changed_is_refused(_: PgPoolOptions, server: PgConnectOp
     let refusal = result(bed.transactions().create_exchange(request).await);
     assert_eq!(refused(refusal).0, Code::WalletLocked);
     assert_eq!(bed.balance(&wallet).await, ["usd 10 10 0 0"]);
+    bed.end().await;
+}
+
+#[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
+async fn a_repeat_is_answered_when_the_rate_is_gone(_: PgPoolOptions, server: PgConnectOptions) {
+    let bed = Bed::new(server).await;
+    let wallet = bed.funded("10").await;
+    rate(&bed, "usd", "points", "2").await;
+    let request = || exchange(&wallet, "usd", "points", "1");
+    let mut transactions = bed.transactions();
+    let first = keyed(request(), "k", "00");
+    let first = result(transactions.create_exchange(first).await).unwrap();
+    bed.execute("delete from wallet.rates").await;
+
+    let again = keyed(request(), "k", "00");
+    let again = result(transactions.create_exchange(again).await).unwrap();
+    assert_eq!(again, first);
+    let other_body = keyed(request(), "k", "01");
+    let refusal = result(transactions.create_exchange(other_body).await);
+    assert_eq!(refused(refusal).0, Code::IdempotencyKeyReused);
+    let other_key = keyed(request(), "l", "00");
+    let refusal = result(transactions.create_exchange(other_key).await);
+    assert_eq!(refused(refusal).0, Code::NoRate);
+    let balance = ["points 2 2 0 0", "usd 9 9 0 0"];
+    assert_eq!(bed.balance(&wallet).await, balance);
     bed.end().await;
 }

@@ -1,11 +1,11 @@
-//! What tests of several crates need: waiting without sleeping, and no leftovers.
+//! What tests of several crates need: waiting without sleeping, no leftovers, and spans.
 
-use std::time::Duration;
+use std::{sync::Once, time::Duration};
 
 use sqlx::PgPool;
 use tokio::time::{Instant, interval};
 
-use crate::pg::Schema;
+use crate::{pg::Schema, telemetry};
 
 /// Waits until the condition holds, looking every few milliseconds.
 ///
@@ -38,4 +38,21 @@ pub async fn assert_no_leftovers(pool: &PgPool, schema: Schema) {
         left.is_ok_and(|left| left == 0)
     })
     .await;
+}
+
+/// Traces what every thread of this process does, as a service would; nothing is exported.
+///
+/// Call it at the start of every test. A subscriber of one thread does not do: tracing
+/// caches for all threads whether a span is wanted, and a thread without one would answer no.
+///
+/// # Panics
+/// When the process has a subscriber already.
+pub fn trace_process() {
+    static INSTALLED: Once = Once::new();
+    INSTALLED.call_once(|| {
+        tracing::subscriber::set_global_default(telemetry::quiet_subscriber())
+            .expect("no other subscriber");
+        // For spans met before, too.
+        tracing::callsite::rebuild_interest_cache();
+    });
 }

@@ -22,6 +22,7 @@ use crate::{
     error::{Code, Failure},
     lifecycle::Readiness,
     telemetry,
+    testing::trace_process,
 };
 
 /// What the handler of the test service meets and waits for.
@@ -122,6 +123,7 @@ struct Running {
 }
 
 async fn serve(verifier: TokenVerifier, readiness: Readiness) -> Running {
+    trace_process();
     let (probe, stop) = (Probe::default(), CancellationToken::new());
     let identity = Identity {
         issuer: issuer(),
@@ -383,7 +385,6 @@ async fn a_dependency_that_is_down_is_unavailable_until_it_is_back() {
 #[tokio::test]
 async fn one_trace_crosses_the_call() {
     let server = start().await;
-    let _traced = telemetry::trace_for_test();
     let span = tracing::info_span!("test");
     let here = span.in_scope(telemetry::current_trace_id).unwrap();
     let mut client = server.client();

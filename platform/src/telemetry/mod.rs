@@ -69,10 +69,17 @@ fn subscriber(
     format: LogFormat,
     provider: &SdkTracerProvider,
     service: &'static str,
-) -> impl Subscriber + Send + Sync {
+) -> impl Subscriber + Send + Sync + use<> {
     tracing_subscriber::registry()
         .with(log_layer(format).with_filter(filter))
         .with(trace_layer(provider, service))
+}
+
+/// Traces like [`init`]'s, exports nothing, and logs only what a test asks about.
+pub(crate) fn quiet_subscriber() -> impl Subscriber + Send + Sync {
+    let provider = SdkTracerProvider::builder().build();
+    let filter = EnvFilter::new("off,h2=info");
+    subscriber(filter, LogFormat::Json, &provider, "test")
 }
 
 fn tracer_provider(
@@ -159,12 +166,4 @@ fn log_panics() {
             tracing::error!(place, "panicked: {message}");
         }));
     });
-}
-
-/// Traces what runs on this thread until the guard goes.
-#[cfg(test)]
-pub(crate) fn trace_for_test() -> tracing::subscriber::DefaultGuard {
-    let provider = SdkTracerProvider::builder().build();
-    let filter = EnvFilter::new("info");
-    tracing::subscriber::set_default(subscriber(filter, LogFormat::Json, &provider, "test"))
 }

@@ -68,7 +68,7 @@ mod tests {
     const REMOTE: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
     fn traced<T>(run: impl FnOnce() -> T) -> T {
-        let _guard = crate::telemetry::trace_for_test();
+        crate::testing::trace_process();
         run()
     }
 

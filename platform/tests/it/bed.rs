@@ -39,6 +39,7 @@ pub(crate) fn uuid() -> Uuid {
 
 impl Bed {
     pub(crate) async fn new(options: PgConnectOptions) -> Self {
+        platform::testing::trace_process();
         let url = options.to_url_lossy().to_string();
         let pool = pg::connect(&url, &pg::Options::new("platform-tests")).unwrap();
         let schema = unused_schema();

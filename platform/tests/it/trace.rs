@@ -2,8 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use opentelemetry::trace::{TraceContextExt as _, TraceId, TracerProvider as _};
-use opentelemetry_sdk::trace::SdkTracerProvider;
+use opentelemetry::trace::{TraceContextExt as _, TraceId};
 use platform::{
     error::Failure,
     messaging::inbox::{self, Consumer, Envelope, Handler},
@@ -16,7 +15,6 @@ use sqlx::{
 };
 use tracing::{Instrument as _, Span};
 use tracing_opentelemetry::OpenTelemetrySpanExt as _;
-use tracing_subscriber::layer::SubscriberExt as _;
 
 use crate::bed::{Bed, SOON};
 
@@ -42,11 +40,6 @@ impl Handler for Remember {
 
 #[sqlx::test(migrations = false)]
 async fn a_consumer_continues_the_trace(_: PgPoolOptions, options: PgConnectOptions) {
-    let provider = SdkTracerProvider::builder().build();
-    let layer = tracing_opentelemetry::layer().with_tracer(provider.tracer("tests"));
-    let subscriber = tracing_subscriber::registry().with(layer);
-    // The runtime of a sqlx test has this one thread.
-    let _guard = tracing::subscriber::set_default(subscriber);
     let bed = Bed::new(options).await;
     bed.start_relay();
     let seen = Arc::new(Mutex::new(None));

@@ -27,7 +27,7 @@ use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status};
 use wallet_svc::{WalletService, config::Config, verify};
 
-const SOON: Duration = Duration::from_secs(20);
+const SOON: Duration = Duration::from_secs(60);
 const SEED: [u8; 32] = [7; 32];
 
 #[derive(Parser)]

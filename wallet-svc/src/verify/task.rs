@@ -18,8 +18,13 @@ const REST_TO_WORK: u32 = 20;
 
 /// Verifies until stopped.
 pub async fn run(pool: PgPool, stop: CancellationToken) {
+    run_with(pool, REST, stop).await;
+}
+
+/// Verifies until stopped, with another shortest rest.
+pub async fn run_with(pool: PgPool, shortest: Duration, stop: CancellationToken) {
     let mut lease = Lease::new(pool.clone(), SCHEMA, "ledger-verifier");
-    let mut rest = REST;
+    let mut rest = shortest;
     loop {
         tokio::select! {
             () = stop.cancelled() => break,
@@ -27,7 +32,7 @@ pub async fn run(pool: PgPool, stop: CancellationToken) {
         }
         let started = Instant::now();
         match verify(&pool, &mut lease).await {
-            Ok(()) => rest = REST.max(started.elapsed() * REST_TO_WORK),
+            Ok(()) => rest = shortest.max(started.elapsed() * REST_TO_WORK),
             Err(error) => tracing::warn!(%error, "the ledger could not be verified"),
         }
     }

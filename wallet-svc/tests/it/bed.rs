@@ -27,7 +27,8 @@ use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status};
 use wallet_svc::{WalletService, config::Config, verify};
 
-const SOON: Duration = Duration::from_secs(60);
+/// How long anything may take that is waited for.
+pub(crate) const SOON: Duration = Duration::from_secs(60);
 const SEED: [u8; 32] = [7; 32];
 
 #[derive(Parser)]
@@ -62,13 +63,13 @@ impl Bed {
 
     /// A service with settings beyond the usual.
     pub(crate) async fn with(server: PgConnectOptions, flags: &[&str]) -> Self {
-        let pool = PgPoolOptions::new()
-            .max_connections(2)
-            .connect_with(server.clone())
-            .await
-            .unwrap();
         let flags = flags.iter().map(|flag| (*flag).to_owned()).collect();
-        Self::over(pool, server, flags, 1).await
+        Self::over(open(&server).await, server, flags, 1).await
+    }
+
+    /// A service that reaches the server another way than the test does.
+    pub(crate) async fn through(server: PgConnectOptions, way: PgConnectOptions) -> Self {
+        Self::over(open(&server).await, way, Vec::new(), 1).await
     }
 
     async fn over(pool: PgPool, server: PgConnectOptions, flags: Vec<String>, seed: u64) -> Self {
@@ -279,6 +280,11 @@ impl Bed {
         let balances = answer.unwrap().into_inner().balances;
         balances.iter().map(show).collect()
     }
+}
+
+async fn open(server: &PgConnectOptions) -> PgPool {
+    let pool = PgPoolOptions::new().max_connections(2);
+    pool.connect_with(server.clone()).await.unwrap()
 }
 
 fn connect(url: &str, caller: &Caller) -> Client {

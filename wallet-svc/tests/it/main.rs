@@ -17,5 +17,7 @@ mod races;
 mod rates;
 mod refusals;
 mod states;
+mod trouble;
 mod verifier;
 mod wallets;
+mod wire;

@@ -1,9 +1,21 @@
 //! The verifier finds what the database itself would let pass.
 
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use wallet_svc::verify::{self, find_violations};
+use std::{
+    future::poll_fn,
+    io,
+    pin::pin,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
-use crate::bed::Bed;
+use metrics_exporter_prometheus::PrometheusBuilder;
+use platform::testing::eventually;
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use tokio_util::sync::CancellationToken;
+use tracing::instrument::WithSubscriber as _;
+use wallet_svc::verify::{self, find_violations, task};
+
+use crate::bed::{Bed, SOON};
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
 async fn what_was_tampered_with_is_named(_: PgPoolOptions, server: PgConnectOptions) {
@@ -49,5 +61,65 @@ async fn what_was_tampered_with_is_named(_: PgPoolOptions, server: PgConnectOpti
         assert!(verify::verify(bed.pool.clone()).await.is_err());
         bed.execute(repair).await;
     }
+    bed.end().await;
+}
+
+/// What is logged.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Log {
+    fn holds(&self, text: &str) -> bool {
+        String::from_utf8_lossy(&self.0.lock().unwrap()).contains(text)
+    }
+}
+
+impl io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
+async fn the_task_shows_what_it_finds(_: PgPoolOptions, server: PgConnectOptions) {
+    let bed = Bed::new(server).await;
+    bed.funded("10").await;
+    let log = Log::default();
+    let written = log.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_ansi(false)
+        .with_writer(move || written.clone())
+        .finish();
+    let recorder = PrometheusBuilder::new().build_recorder();
+    let shown = recorder.handle();
+    let stop = CancellationToken::new();
+    let rest = Duration::from_millis(1);
+    let task = task::run_with(bed.pool.clone(), rest, stop.clone()).with_subscriber(subscriber);
+    let mut task = pin!(task);
+    let task = poll_fn(|cx| metrics::with_local_recorder(&recorder, || task.as_mut().poll(cx)));
+    let watch = async {
+        let shows = async |count| {
+            let line = format!("\nwallet_ledger_violations {count}\n");
+            eventually(&line, SOON, async || shown.render().contains(&line)).await;
+        };
+        shows(0).await;
+        assert!(!log.holds("does not agree"));
+        bed.execute("update wallet.balances set incoming = incoming + 1 where not system")
+            .await;
+        shows(1).await;
+        assert!(log.holds("ERROR") && log.holds("incoming is what open credits bring"));
+        bed.execute("update wallet.balances set incoming = incoming - 1 where not system")
+            .await;
+        shows(0).await;
+        stop.cancel();
+    };
+    tokio::join!(task, watch);
+    // Another may go on at once.
+    let leases = "select count(*) from wallet.leases where name = 'ledger-verifier'";
+    assert_eq!(bed.count(leases).await, 0);
     bed.end().await;
 }

@@ -4,21 +4,43 @@
 //! check, trace, deadline, panics, metrics, logging, drain) is done around it. Handlers only
 //! decode, call the use case and encode:
 //!
-//! ```ignore
-//! async fn get_order(&self, request: Request<GetOrderRequest>) -> Result<Response<Order>, Status> {
-//!     let caller = Caller::of(&request).map_err(Status::from)?.clone();
-//!     let order = self.orders.get(&caller, &request.get_ref().id).await?;   // Error: Into<Status>
-//!     Ok(Response::new(convert::to_proto(order)))
+//! ```no_run
+//! # use platform::{auth::Caller, error::Failure};
+//! # use proto::orders::v1::{GetOrderRequest, GetOrderResponse, Order};
+//! # use tonic::{Request, Response, Status};
+//! # mod convert {
+//! #     use proto::orders::v1::Order;
+//! #     pub(super) fn order(order: Order) -> Order { order }
+//! # }
+//! # struct Orders;
+//! # impl Orders {
+//! #     async fn get(&self, _: &Caller, _: &str) -> Result<Order, Failure> { Ok(Order::default()) }
+//! # }
+//! # struct OrderApi(Orders);
+//! # impl OrderApi {
+//! async fn get_order(
+//!     &self,
+//!     request: Request<GetOrderRequest>,
+//! ) -> Result<Response<GetOrderResponse>, Status> {
+//!     let caller = Caller::of(&request)?;
+//!     let order = self.0.get(caller, &request.get_ref().id).await?;   // its error: Into<Status>
+//!     let order = Some(convert::order(order));
+//!     Ok(Response::new(GetOrderResponse { order }))
 //! }
+//! # }
 //! ```
 //!
 //! A call to another service goes through a [`client::Client`], which every generated client takes
 //! as its transport. Build it once, clone it freely:
 //!
-//! ```ignore
-//! let wallet = grpc::client::connect("wallet", &peers.wallet_grpc_url, Some(auth.token.clone()))?;
+//! ```no_run
+//! # use platform::{auth::Auth, config::Peers, error::Failure, grpc::{MAX_MESSAGE, client}};
+//! # use proto::wallet::v1::{GetWalletRequest, wallet_service_client::WalletServiceClient};
+//! # async fn call(peers: &Peers, auth: Auth, request: GetWalletRequest) -> anyhow::Result<()> {
+//! let wallet = client::connect("wallet", &peers.wallet_grpc_url, Some(auth.token.clone()))?;
 //! let wallets = WalletServiceClient::new(wallet).max_decoding_message_size(MAX_MESSAGE);
 //! let answer = wallets.clone().get_wallet(request).await.map_err(|s| Failure::from_status(&s))?;
+//! # Ok(()) }
 //! ```
 //!
 //! It sends the process's own token unless the request's metadata has an `authorization` already

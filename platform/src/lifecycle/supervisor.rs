@@ -18,11 +18,20 @@ const HEALTHY: Duration = Duration::from_secs(30);
 
 /// Runs background tasks until the process stops.
 ///
-/// ```ignore
+/// ```no_run
+/// # use platform::{grpc::server::Server, lifecycle::Supervisor, messaging::relay, pg::Schema};
+/// # async fn serve(
+/// #     server: Server, pool: sqlx::PgPool, js: async_nats::jetstream::Context,
+/// #     stop: tokio_util::sync::CancellationToken) -> anyhow::Result<()> {
+/// # const SCHEMA: Schema = Schema::new("orders");
 /// let tasks = Supervisor::new(stop.clone());
-/// tasks.spawn("relay", move |stop| relay::run(pool.clone(), "orders", js.clone(), stop));
+/// tasks.spawn("relay", move |stop| {
+///     let relay = relay::run(pool.clone(), SCHEMA, js.clone(), stop);
+///     async move { relay.await; Ok(()) }
+/// });
 /// server.serve(stop).await?;
 /// tasks.finish().await;
+/// # Ok(()) }
 /// ```
 #[derive(Debug)]
 pub struct Supervisor {

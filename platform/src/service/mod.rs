@@ -1,44 +1,75 @@
 //! How every process starts, and how it stops: the same `main` for all, and the same
 //! `build` / `run_until_stopped` in production and in tests.
 //!
-//! ```ignore
-//! // orders-svc/src/main.rs
+//! ```no_run
+//! # use platform::{
+//! #     config::{Common, Settings}, grpc::server::Server, lifecycle::Supervisor,
+//! #     messaging::{jetstream, relay}, pg, service::{self, Application, Runtime, Schema}};
+//! # use proto::wallet::v1::{
+//! #     GetSettingsRequest, GetSettingsResponse,
+//! #     settings_service_server::{SettingsService, SettingsServiceServer}};
+//! # use sqlx::{PgPool, migrate::Migrator};
+//! # use tokio_util::sync::CancellationToken;
+//! # use tonic::{Request, Response, Status};
+//! # mod wallet_svc { pub(super) use super::WalletService; }
+//! # const SCHEMA: pg::Schema = pg::Schema::new("wallet");
+//! # #[derive(clap::Args)]
+//! # struct Config {
+//! #     #[arg(long)] listen: std::net::SocketAddr, #[arg(long)] database_url: String,
+//! #     #[arg(long)] nats_url: String, #[command(flatten)] common: Common }
+//! # impl Settings for Config {
+//! #     fn common(&self) -> &Common { &self.common }
+//! #     fn listen(&self) -> std::net::SocketAddr { self.listen }
+//! # }
+//! # struct SettingsApi;
+//! # #[tonic::async_trait]
+//! # impl SettingsService for SettingsApi {
+//! #     async fn get_settings(&self, _: Request<GetSettingsRequest>)
+//! #         -> Result<Response<GetSettingsResponse>, Status> {
+//! #         Ok(Response::new(GetSettingsResponse::default()))
+//! #     }
+//! # }
+//! # struct WalletService { server: Server, pool: PgPool, nats_url: String }
+//! // wallet-svc/src/main.rs
 //! fn main() -> std::process::ExitCode {
-//!     platform::service::main::<orders_svc::OrdersService>()
+//!     service::main::<wallet_svc::WalletService>()
 //! }
 //!
-//! // orders-svc/src/lib.rs
+//! // wallet-svc/src/lib.rs
+//! # const _: &str = stringify! {
 //! pub static MIGRATOR: Migrator = sqlx::migrate!();
+//! # };
+//! # static MIGRATOR: Migrator = Migrator::DEFAULT;
 //!
-//! impl Application for OrdersService {
-//!     const NAME: &'static str = "orders-svc";
-//!     const ABOUT: &'static str = "Orders, their lines and payments";
+//! impl Application for WalletService {
+//!     const NAME: &'static str = "wallet-svc";
+//!     const ABOUT: &'static str = "Wallets, assets and the double-entry ledger";
 //!     const SCHEMA: Option<Schema> = Some(Schema {
-//!         name: "orders",
+//!         name: "wallet",
 //!         migrator: &MIGRATOR,
-//!         url_env: "ORDERS_DATABASE_URL",
-//!         owner_url_env: "ORDERS_OWNER_DATABASE_URL",
+//!         url_env: "WALLET_DATABASE_URL",
+//!         owner_url_env: "WALLET_OWNER_DATABASE_URL",
 //!     });
 //!     type Config = Config;          // clap Args with a flattened Common, impl config::Settings
 //!
 //!     async fn build(config: Config, runtime: Runtime) -> anyhow::Result<Self> {
 //!         let auth = runtime.auth(Self::NAME, &config.common)?;
-//!         let wallet = grpc::client::connect("wallet", &config.common.peers.wallet_grpc_url,
-//!             Some(auth.token))?;
+//!         let pool = pg::connect(&config.database_url, &pg::Options::new(Self::NAME))?;
 //!         let database = pool.clone();
 //!         runtime.readiness.require("postgres", move || {
 //!             let database = database.clone();
 //!             async move { anyhow::ensure!(pg::is_reachable(&database).await, "no answer"); Ok(()) }
 //!         });
 //!         let server = Server::bind(config.listen, auth.verifier, runtime.readiness).await?
-//!             .add_service(OrderServiceServer::new(..));
-//!         Ok(Self { server, .. })
+//!             .add_service(SettingsServiceServer::new(SettingsApi));
+//!         Ok(Self { server, pool, nats_url: config.nats_url })
 //!     }
 //!
 //!     async fn run_until_stopped(self, stop: CancellationToken) -> anyhow::Result<()> {
 //!         let tasks = Supervisor::new(stop.clone());
+//!         let js = jetstream::connect(&self.nats_url, Self::NAME).await?;
 //!         tasks.spawn("relay", move |stop| {
-//!             let relay = relay::run(pool.clone(), SCHEMA, js.clone(), stop);
+//!             let relay = relay::run(self.pool.clone(), SCHEMA, js.clone(), stop);
 //!             async move { relay.await; Ok(()) }
 //!         });
 //!         self.server.serve(stop).await?;
@@ -50,11 +81,15 @@
 //!
 //! A test builds the same application with port 0 and its own clock, ids and tokens:
 //!
-//! ```ignore
-//! let runtime = Runtime { clock: Clock::fixed(now), ..Runtime::system() }.with_auth(auth);
-//! let service = OrdersService::build(config, runtime).await?;
-//! let address = service.local_addr();
+//! ```no_run
+//! # use platform::{auth::Auth, clock::Clock, service::{Application, Runtime}};
+//! # async fn start<WalletService: Application>(
+//! #     config: WalletService::Config, now: chrono::DateTime<chrono::Utc>, auth: Auth,
+//! #     stop: tokio_util::sync::CancellationToken) -> anyhow::Result<()> {
+//! let runtime = Runtime { clock: Clock::fixed(now), auth: Some(auth), ..Runtime::system() };
+//! let service = WalletService::build(config, runtime).await?;
 //! tokio::spawn(service.run_until_stopped(stop.clone()));
+//! # Ok(()) }
 //! ```
 
 mod command;

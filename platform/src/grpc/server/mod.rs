@@ -1,11 +1,20 @@
 //! Serves generated gRPC services behind one boundary, with health and reflection.
 //!
-//! ```ignore
-//! let server = Server::bind(config.listen, auth.verifier.clone(), runtime.readiness.clone()).await?
+//! ```no_run
+//! # use platform::{auth::TokenVerifier, grpc::{MAX_MESSAGE, server::Server}, lifecycle::Readiness};
+//! # use proto::orders::v1::{
+//! #     order_line_service_server::{OrderLineService, OrderLineServiceServer},
+//! #     order_service_server::{OrderService, OrderServiceServer}};
+//! # async fn serve(
+//! #     listen: std::net::SocketAddr, verifier: TokenVerifier, readiness: Readiness,
+//! #     orders: impl OrderService, lines: impl OrderLineService,
+//! #     stop: tokio_util::sync::CancellationToken) -> anyhow::Result<()> {
+//! let server = Server::bind(listen, verifier, readiness).await?
 //!     .add_service(OrderServiceServer::new(orders).max_decoding_message_size(MAX_MESSAGE))
-//!     .add_service(FulfilmentServiceServer::new(fulfilment));
+//!     .add_service(OrderLineServiceServer::new(lines));
 //! let address = server.local_addr();      // with the real port when 0 was asked for
 //! server.serve(stop).await?;              // returns when drained
+//! # Ok(()) }
 //! ```
 
 mod boundary;

@@ -3,7 +3,7 @@
 use platform::{
     error::Failure,
     ids::Id,
-    list::{Key, List, Page},
+    list::{Key, List, Page, Words},
     pg::ensure_affected,
     rank::Rank,
 };
@@ -12,14 +12,18 @@ use sqlx::PgConnection;
 
 use super::{Product, pricing::PricingAsset, row::ProductRow};
 
-/// The word occurs in the product, or in its category's title: an index finds either.
-const WORD: &str = "p.search @@ to_tsquery('simple', catalog.fold(?)) or p.category_id = any(array(
-    select c.id from catalog.categories c
-    where c.deleted_at is null and c.search @@ to_tsquery('simple', catalog.fold(?))))";
-
-/// A name counts more than a description. What only the category's title holds counts nothing: looking
-/// it up for every match would double the cost of a search.
-const RANK: &str = "ts_rank(p.search, to_tsquery('simple', catalog.fold(?)))::numeric";
+/// Every word occurs in the product or in its category's title. Products with all of them in their
+/// names come first.
+const SEARCH: Words = Words {
+    from: "catalog.products p",
+    holds: "p.search @@ to_tsquery('simple', catalog.fold(?))",
+    first: "p.name_search @@ to_tsquery('simple', catalog.fold(?))",
+    parent: (
+        "p.category_id",
+        "select c.id from catalog.categories c
+         where c.deleted_at is null and c.search @@ to_tsquery('simple', catalog.fold(?))",
+    ),
+};
 
 /// Writes a new product.
 pub async fn insert_in_tx(conn: &mut PgConnection, product: &Product) -> Result<(), sqlx::Error> {
@@ -114,7 +118,7 @@ pub async fn list(
         )
         .only("p.deleted_at is null")
         .column("order", "p.rank")
-        .words("search", WORD, RANK);
+        .words("search", SEARCH);
     let list = if visible_only {
         list.only("p.visible")
     } else {

@@ -41,7 +41,7 @@ mod sql;
 
 use crate::error::{Code, Failure, FieldCode};
 
-pub use sql::{Key, List, Page};
+pub use sql::{Key, List, Page, Words};
 
 /// A refusal of one parameter.
 fn refuse(parameter: &str, code: FieldCode, message: &str) -> Failure {

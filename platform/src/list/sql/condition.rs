@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use proto::{common::v1::Operator, lists::Class};
 use sqlx::{Postgres, QueryBuilder};
 
+use super::search::Words;
 use crate::list::{
     check::{Condition, Test},
     fields::Value,
@@ -42,31 +43,13 @@ pub(super) fn push_bound(sql: &mut Sql, text: &str, value: &Value) {
     }
 }
 
-/// Words as Postgres' `tsquery` writes them; the last one is the start of a word.
-fn lexemes(words: &[String]) -> impl Iterator<Item = String> {
-    let last = words.len().saturating_sub(1);
-    let lexeme = move |(n, word): (usize, &String)| {
-        let start = if n == last { ":*" } else { "" };
-        format!("'{word}'{start}")
-    };
-    words.iter().enumerate().map(lexeme)
-}
-
-/// A `tsquery` of any of the words, for ranking.
-pub(super) fn any_of(words: &[String]) -> String {
-    lexemes(words).collect::<Vec<_>>().join(" | ")
-}
-
 /// Where a field lies in the tables.
 #[derive(Debug, Clone)]
 pub(super) enum Target {
     Expression(Cow<'static, str>),
     AnyOf(&'static [&'static str]),
     Array(&'static str),
-    Words {
-        each: &'static str,
-        rank: &'static str,
-    },
+    Words(Words),
     Flag {
         on: &'static str,
         off: Option<&'static str>,
@@ -83,16 +66,7 @@ impl Target {
                 sql.push(format_args!("({})", off.unwrap_or("true")));
             }
             (Self::Expression(expression), test) => push_test(sql, expression, field.class, test),
-            (Self::Words { each, .. }, Test::Holds(words)) => {
-                sql.push("(true");
-                for word in lexemes(words) {
-                    sql.push(" and (");
-                    push_bound(sql, each, &Value::Text(word));
-                    sql.push(")");
-                }
-                sql.push(")");
-            }
-            (Self::Words { .. }, _) => unreachable!("a search has words"),
+            (Self::Words(_), _) => unreachable!("a search writes its own condition"),
             (Self::Array(column), test) => push_overlap(sql, column, test),
             (Self::AnyOf(columns), test) => {
                 let none = matches!(test, Test::NotIn(_));

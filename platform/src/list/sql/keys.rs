@@ -3,11 +3,7 @@
 use proto::lists::{Class, Field};
 use sqlx::{Postgres, QueryBuilder, Row, postgres::PgRow};
 
-use super::{
-    List,
-    condition::{push_bound, push_value},
-    cursor,
-};
+use super::{List, condition::push_value, cursor};
 use crate::{error::Failure, list::fields::Value};
 
 type Sql = QueryBuilder<Postgres>;
@@ -21,41 +17,33 @@ pub(super) struct Keys {
 
 pub(super) struct SortKey {
     expression: String,
-    /// What stands at each `?` of the expression.
-    bound: Option<Value>,
     pub(super) class: Class,
     nullable: bool,
     descending: bool,
 }
 
 impl Keys {
-    /// The primary key runs the way of the key before it, so that one index can serve both.
-    pub(super) fn new(
-        list: &List,
-        best: Option<(&'static str, String)>,
-        sort: &[(&'static Field, bool)],
-    ) -> Self {
+    /// The primary key runs the way of the key before it, so that one index can serve both. `tier` is
+    /// what a search sorts by before all others.
+    pub(super) fn new(list: &List, tier: Option<&str>, sort: &[(&'static Field, bool)]) -> Self {
         let key = |(field, descending): &(&'static Field, bool)| SortKey {
             expression: list.expression(field).into_owned(),
-            bound: None,
             class: field.class,
             nullable: field.nullable,
             descending: *descending,
         };
-        let searched = best.is_some();
-        let best = best.map(|(rank, words)| SortKey {
-            expression: rank.to_owned(),
-            bound: Some(Value::Text(words)),
+        let best = tier.map(|tier| SortKey {
+            expression: tier.to_owned(),
             class: Class::Number,
             nullable: false,
-            descending: true,
+            descending: false,
         });
+        let searched = best.is_some().then(|| "search".to_owned());
         let mut keys: Vec<_> = best.into_iter().chain(sort.iter().map(key)).collect();
         let primary = list.key.expression();
         if keys.iter().all(|key| key.expression != primary) {
             keys.push(SortKey {
                 expression: primary.to_owned(),
-                bound: None,
                 class: list.key.class(),
                 nullable: false,
                 descending: keys.last().is_some_and(|key| key.descending),
@@ -64,10 +52,7 @@ impl Keys {
         let names = sort.iter().map(|(field, descending)| {
             format!("{}{}", if *descending { "-" } else { "" }, field.name)
         });
-        let names = searched
-            .then(|| "-search".to_owned())
-            .into_iter()
-            .chain(names);
+        let names = searched.into_iter().chain(names);
         Self {
             keys,
             name: names.collect::<Vec<_>>().join(","),
@@ -100,6 +85,12 @@ impl Keys {
             key.push(sql);
             sql.push(if key.descending { " desc" } else { "" });
         }
+    }
+
+    /// The keys after the first one, each with whether it descends.
+    pub(super) fn within_tier(&self) -> impl Iterator<Item = (&str, bool)> {
+        let keys = self.keys.iter().skip(1);
+        keys.map(|key| (key.expression.as_str(), key.descending))
     }
 
     /// The cursor of the page that follows this row.
@@ -154,12 +145,7 @@ fn push_after_each(sql: &mut Sql, keys: &[SortKey], values: &[Option<Value>]) {
 
 impl SortKey {
     fn push(&self, sql: &mut Sql) {
-        match &self.bound {
-            None => {
-                sql.push(&self.expression);
-            }
-            Some(value) => push_bound(sql, &self.expression, value),
-        }
+        sql.push(&self.expression);
     }
 
     /// Nulls count as the largest value, as in Postgres' own order.

@@ -3,6 +3,8 @@
 mod condition;
 mod cursor;
 mod keys;
+mod search;
+mod statement;
 
 use std::borrow::Cow;
 
@@ -10,18 +12,20 @@ use proto::{
     common::v1::{ListRequest, PageInfo},
     lists::{Class, Field, ListTable},
 };
-use sqlx::{FromRow, PgConnection, Postgres, QueryBuilder, Row, postgres::PgRow};
+use sqlx::{FromRow, PgConnection, Row, postgres::PgRow};
 
 use self::{
-    condition::{Restriction, Target, any_of},
-    keys::Keys,
+    condition::{Restriction, Target},
+    search::Search,
+    statement::Statement,
 };
 use super::{
-    check::{Checked, Start, Test, check},
+    check::{Start, check},
     fields::Value,
-    refuse,
 };
-use crate::error::{Failure, FieldCode};
+use crate::error::Failure;
+
+pub use self::search::Words;
 
 /// The primary key, which ends every sort.
 #[derive(Debug, Clone, Copy)]
@@ -149,12 +153,10 @@ impl List {
         self.target(field, Target::Array(column))
     }
 
-    /// A search: `each` is the condition on one word, `rank` a number that says how well any of the
-    /// words match. In both `?` stands for text of a `tsquery`. Whether a word holds accents is for
-    /// them to say; what is bound holds none.
+    /// A search for words. Without a sort, what matches best comes first.
     #[must_use]
-    pub fn words(self, field: &'static str, each: &'static str, rank: &'static str) -> Self {
-        self.target(field, Target::Words { each, rank })
+    pub fn words(self, field: &'static str, words: Words) -> Self {
+        self.target(field, Target::Words(words))
     }
 
     /// A flag that adds this condition when it is `true`.
@@ -179,12 +181,15 @@ impl List {
         T: for<'r> FromRow<'r, PgRow>,
     {
         let checked = check(self.table, request)?;
-        let best = self
-            .best_first(&checked)
-            .filter(|_| request.sort.is_empty());
-        let keys = Keys::new(self, best, &checked.sort);
-        let mut rows = self
-            .statement(&checked, &keys)?
+        let statement = Statement {
+            list: self,
+            checked: &checked,
+            search: Search::prepare(self, conn, &checked).await?,
+            sorted: !request.sort.is_empty(),
+        };
+        let keys = statement.keys();
+        let mut rows = statement
+            .page(&keys)?
             .build()
             // Planned for its values each time: what is best for a wallet with ten rows is not for
             // one with half of the table, and no plan serves both.
@@ -196,10 +201,14 @@ impl List {
         if more {
             rows.truncate(size);
         }
-        let total = match rows.first() {
+        let total: i64 = match rows.first() {
             Some(row) => row.try_get("list_total")?,
             None if checked.start == Start::Number(1) => 0,
-            None => self.count(conn, &checked).await?,
+            None => {
+                let mut count = statement.count();
+                let count = count.build_query_scalar().persistent(false);
+                count.fetch_one(conn).await?
+            }
         };
         let last = rows.last().filter(|_| more);
         Ok(Page {
@@ -208,64 +217,6 @@ impl List {
             rows: rows.iter().map(T::from_row).collect::<Result<_, _>>()?,
             include: checked.include,
         })
-    }
-
-    /// One row more than the page holds, to see whether there is another.
-    fn statement(&self, checked: &Checked, keys: &Keys) -> Result<QueryBuilder<Postgres>, Failure> {
-        let mut sql = QueryBuilder::new(format!("select {}, (", self.select));
-        self.push_count(&mut sql, checked);
-        sql.push(") as list_total, ");
-        keys.push_values(&mut sql);
-        sql.push(format_args!(" as list_keys from {}", self.from));
-        self.push_where(&mut sql, checked);
-        if let Start::After(cursor) = &checked.start {
-            if !self.table.paged {
-                return Err(refuse(
-                    "page[after]",
-                    FieldCode::UnknownField,
-                    "has no pages",
-                ));
-            }
-            sql.push(" and ");
-            keys.push_after(&mut sql, cursor)?;
-        }
-        keys.push_order(&mut sql);
-        if self.table.paged {
-            sql.push(" limit ")
-                .push_bind(i64::from(checked.page_size) + 1);
-        }
-        if let Start::Number(number @ 2..) = checked.start
-            && self.table.paged
-        {
-            let offset = (number - 1).saturating_mul(checked.page_size.into());
-            sql.push(" offset ")
-                .push_bind(i64::try_from(offset).unwrap_or(i64::MAX));
-        }
-        Ok(sql)
-    }
-
-    async fn count(&self, conn: &mut PgConnection, checked: &Checked) -> Result<i64, Failure> {
-        let mut sql = QueryBuilder::new("");
-        self.push_count(&mut sql, checked);
-        let count = sql.build_query_scalar().persistent(false);
-        Ok(count.fetch_one(conn).await?)
-    }
-
-    fn push_count(&self, sql: &mut QueryBuilder<Postgres>, checked: &Checked) {
-        sql.push(format_args!("select count(*) from {}", self.from));
-        self.push_where(sql, checked);
-    }
-
-    fn push_where(&self, sql: &mut QueryBuilder<Postgres>, checked: &Checked) {
-        sql.push(" where true");
-        for restriction in &self.restrictions {
-            sql.push(" and ");
-            restriction.push(sql);
-        }
-        for condition in &checked.conditions {
-            sql.push(" and ");
-            self.target_of(condition.field).push(sql, condition);
-        }
     }
 
     fn target(mut self, field: &'static str, target: Target) -> Self {
@@ -279,16 +230,6 @@ impl List {
             || Target::Expression(self.default_column(field.name).into()),
             |(_, target)| target.clone(),
         )
-    }
-
-    /// The rank of a search, and what is searched for.
-    fn best_first(&self, checked: &Checked) -> Option<(&'static str, String)> {
-        checked.conditions.iter().find_map(|condition| {
-            match (self.target_of(condition.field), &condition.test) {
-                (Target::Words { rank, .. }, Test::Holds(words)) => Some((rank, any_of(words))),
-                _ => None,
-            }
-        })
     }
 
     /// The expression a field sorts by.

@@ -25,6 +25,7 @@ const THINGS: ListTable = ListTable::new(
         Field::new("hideShut", Class::Flag),
         Field::new("paidAt", Class::Time).nullable().sortable(),
         Field::new("createdAt", Class::Time).sortable(),
+        Field::new("search", Class::Search),
     ],
 );
 
@@ -38,6 +39,18 @@ fn things() -> List {
             "hideShut",
             "t.status is distinct from 'shut'",
             "t.status = 'shut'",
+        )
+        .words(
+            "search",
+            Words {
+                from: "things t",
+                holds: "to_tsvector('simple', t.name || ' ' || t.code) @@ to_tsquery('simple', ?)",
+                first: "to_tsvector('simple', t.name) @@ to_tsquery('simple', ?)",
+                parent: (
+                    "t.origin_id",
+                    "select '00000000-0000-7000-8000-0000000000aa'::uuid where 'parent' @@ to_tsquery('simple', ?)",
+                ),
+            },
         )
 }
 
@@ -314,4 +327,95 @@ async fn whole_lists_have_no_pages(pool: PgPool) {
 struct PgRowOf {
     #[sqlx(rename = "code")]
     _code: String,
+}
+
+/// Thing `n` of 6 000. All are codes, every third is a lamp by name, every fifth by code only, and
+/// one of all has a name of its own.
+async fn fill_with_lamps(pool: &PgPool) {
+    fill(pool).await;
+    let sql = "
+        delete from things;
+        insert into things
+        select
+            ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid,
+            case when n = 5 then 'Unique' when n % 3 = 0 then 'Lamp' else 'Thing' end, null,
+            case when n % 5 = 0 then 'lamp code' else 'code' end, null,
+            n % 10, n, true, '{}', null, null, null,
+            timestamptz '2026-01-31T10:00:00Z' - n / 2 * interval '1 s', null
+        from generate_series(1, 6000) as n";
+    sqlx::raw_sql(sql).execute(pool).await.unwrap();
+}
+
+/// All rows by number and by cursor, and the total.
+async fn visited(pool: &PgPool, query: &str, size: usize) -> (Vec<u128>, u64) {
+    let (mut seen, mut total, mut next) = (Vec::new(), 0, None);
+    for number in 1.. {
+        let raw = format!("{query}&page[size]={size}&page[number]={number}");
+        let numbered = page(pool, &raw).await.unwrap();
+        let raw = next.map_or_else(
+            || format!("{query}&page[size]={size}"),
+            |cursor| format!("{query}&page[size]={size}&page[after]={cursor}"),
+        );
+        let continued = page(pool, &raw).await.unwrap();
+        assert_eq!(numbered.rows, continued.rows, "{query} page {number}");
+        assert_eq!(numbered.next_cursor, continued.next_cursor);
+        seen.extend(numbered.rows.iter().map(|(id,)| id.as_u128() & 0xffff_ffff));
+        (total, next) = (continued.total, continued.next_cursor);
+        if next.is_none() {
+            break;
+        }
+    }
+    (seen, total)
+}
+
+/// As `lpad` wrote it: decimal digits, read as hexadecimal ones.
+fn number(id: u128) -> u32 {
+    format!("{id:x}").parse().unwrap()
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_search_gives_the_best_first_whether_few_or_many(pool: PgPool) {
+    fill_with_lamps(&pool).await;
+    let lamps = (1..=6000).filter(|n| *n != 5 && n % 3 == 0);
+    // `-createdAt`, and of two made at once the later id.
+    let later = |n: &u32| (n / 2, std::cmp::Reverse(*n));
+    let mut lamps: Vec<u32> = lamps.collect();
+    lamps.sort_by_key(later);
+    let mut others: Vec<u32> = (1..=6000).filter(|n| n % 5 == 0 && n % 3 > 0).collect();
+    others.sort_by_key(later);
+    let expected: Vec<_> = lamps.iter().chain(&others).copied().collect();
+    let (seen, all) = visited(&pool, "filter[search]=lam", 700).await;
+    assert_eq!(all, 2800);
+    assert_eq!(seen.into_iter().map(number).collect::<Vec<_>>(), expected);
+
+    for (query, expected) in [
+        ("filter[search]=unique", vec![5]),
+        (
+            "filter[search]=lamp%20code&filter[amount]=0&filter[quantity]=gte:5990",
+            vec![5990, 6000],
+        ),
+        (
+            "filter[search]=lamp&filter[quantity]=lt:10",
+            vec![3, 6, 9, 5],
+        ),
+        (
+            "filter[search]=lamp&filter[quantity]=lt:10&sort=-quantity",
+            vec![9, 6, 5, 3],
+        ),
+        ("filter[search]=nothing", vec![]),
+    ] {
+        let (seen, all) = visited(&pool, query, 2).await;
+        assert_eq!(
+            seen.into_iter().map(number).collect::<Vec<_>>(),
+            expected,
+            "{query}"
+        );
+        assert_eq!(all, expected.len() as u64, "{query}");
+    }
+    assert_eq!(total(&pool, "filter[search]=parent").await, 0);
+    let sql =
+        "update things set origin_id = '00000000-0000-7000-8000-0000000000aa' where quantity < 8";
+    sqlx::raw_sql(sql).execute(&pool).await.unwrap();
+    let (seen, _) = visited(&pool, "filter[search]=lamp%20par", 3).await;
+    assert_eq!(seen.into_iter().map(number).collect::<Vec<_>>(), [3, 5, 6]);
 }

@@ -70,7 +70,7 @@ pub fn stream_name(context: Schema) -> String {
 }
 
 /// Makes the context's stream unless it exists; both its publisher and its consumers do. What an
-/// operator changed on it (replicas, limits) stays.
+/// operator changed on it (replicas, limits) stays, but it has to take batches.
 pub async fn ensure_stream(
     js: &Context,
     context: Schema,
@@ -82,6 +82,7 @@ pub async fn ensure_stream(
         discard: DiscardPolicy::Old,
         max_age: MAX_AGE,
         duplicate_window: DUPLICATE_WINDOW,
+        allow_atomic_publish: true,
         description: Some(format!(
             "Events of {}, e.g. {}",
             context.name(),
@@ -89,6 +90,14 @@ pub async fn ensure_stream(
         )),
         ..Default::default()
     };
-    js.get_or_create_stream(config).await?;
+    let stream = js.get_or_create_stream(config).await?;
+    let existing = &stream.cached_info().config;
+    if !existing.allow_atomic_publish {
+        let config = stream::Config {
+            allow_atomic_publish: true,
+            ..existing.clone()
+        };
+        js.update_stream(config).await?;
+    }
     Ok(())
 }

@@ -68,6 +68,7 @@
 //!
 //! [`Code::is_transient`]: crate::error::Code::is_transient
 
+mod batch;
 pub mod dead_letters;
 mod housekeeping;
 pub mod inbox;

@@ -12,6 +12,7 @@ use futures::{StreamExt as _, stream};
 use tokio::time::{Instant, timeout_at};
 use uuid::Uuid;
 
+use super::batch;
 use crate::pg::Schema;
 
 /// All acks of a batch are awaited for this long together: the client's own ack timeout is not to
@@ -39,7 +40,7 @@ impl Row {
     pub(super) const COLUMNS: &str = "id, position, event_type, aggregate_kind, aggregate_id, \
                                       aggregate_version, body, traceparent, created_at";
 
-    fn headers(&self, context: Schema, message_id: &str) -> HeaderMap {
+    fn message(&self, context: Schema, run: Option<Uuid>) -> batch::Message {
         let mut headers = HeaderMap::new();
         headers.insert("ce-specversion", "1.0");
         headers.insert("ce-id", self.id.to_string());
@@ -55,8 +56,16 @@ impl Row {
         if let Some(traceparent) = &self.traceparent {
             headers.insert("traceparent", traceparent.as_str());
         }
+        let message_id = match run {
+            Some(run) => format!("{}:{run}", self.id),
+            None => self.id.to_string(),
+        };
         headers.insert(NATS_MESSAGE_ID, message_id);
-        headers
+        batch::Message {
+            subject: self.event_type.clone(),
+            headers,
+            payload: self.body.clone().into(),
+        }
     }
 }
 
@@ -69,15 +78,40 @@ pub(super) struct Published {
     pub(super) error: Option<async_nats::Error>,
 }
 
-/// Publishes rows, aggregates side by side and the events of each in order of versions: the next
-/// leaves when the one before is acknowledged, and none follows a failure. `run` sets a replay apart
-/// from what JetStream remembers as published.
+/// Publishes rows in the order of their positions, which for the events of an aggregate is that of
+/// versions: together, or where that is refused, one by one. `run` sets a replay apart from what
+/// JetStream remembers as published.
 pub(super) async fn in_order(
     js: &Context,
     context: Schema,
     rows: Vec<Row>,
     run: Option<Uuid>,
 ) -> Published {
+    if rows.len() > 1 {
+        let messages = rows.iter().map(|row| row.message(context, run)).collect();
+        match batch::publish(js, messages, ACKS_WITHIN).await {
+            Ok(()) => {
+                return Published {
+                    ids: rows.iter().map(|row| row.id).collect(),
+                    error: None,
+                };
+            }
+            Err(batch::Error::Away(error)) => {
+                return Published {
+                    ids: Vec::new(),
+                    error: Some(error),
+                };
+            }
+            // A duplicate, or one that can't be published: the others are to go all the same.
+            Err(refused) => tracing::debug!(%refused, "publishing events one by one"),
+        }
+    }
+    one_by_one(js, context, rows, run).await
+}
+
+/// Aggregates side by side, and the events of each in order of versions: the next leaves when the
+/// one before is acknowledged, and none follows a failure.
+async fn one_by_one(js: &Context, context: Schema, rows: Vec<Row>, run: Option<Uuid>) -> Published {
     let deadline = Instant::now() + ACKS_WITHIN;
     let mut published = Published::default();
     let mut chains = stream::iter(by_aggregate(rows))
@@ -139,13 +173,10 @@ async fn publish(
     row: Row,
     run: Option<Uuid>,
 ) -> Result<(), PublishError> {
-    let message_id = match run {
-        Some(run) => format!("{}:{run}", row.id),
-        None => row.id.to_string(),
-    };
-    let message = PublishMessage::build()
-        .headers(row.headers(context, &message_id))
-        .payload(row.body.into());
-    js.send_publish(row.event_type, message).await?.await?;
+    let message = row.message(context, run);
+    let publish = PublishMessage::build()
+        .headers(message.headers)
+        .payload(message.payload);
+    js.send_publish(message.subject, publish).await?.await?;
     Ok(())
 }

@@ -19,6 +19,7 @@ use super::{
 };
 use crate::{failpoint, pg::Schema};
 
+/// JetStream stores up to 1 000 together.
 const BATCH: i64 = 512;
 /// The first look after an append, which is announced before its commit; each next look waits twice
 /// as long.

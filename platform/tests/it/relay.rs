@@ -120,6 +120,40 @@ async fn nothing_overtakes_an_event_that_cannot_be_published(
 }
 
 #[sqlx::test(migrations = false)]
+async fn a_batch_that_was_stored_is_not_stored_again(_: PgPoolOptions, options: PgConnectOptions) {
+    let bed = Bed::new(options).await;
+    let messages: Vec<_> = (0..10).map(|_| bed.message(uuid(), 1)).collect();
+    let ids: Vec<_> = messages.iter().map(|(id, _)| id.to_string()).collect();
+    let messages: Vec<_> = messages.into_iter().map(|(_, message)| message).collect();
+    let mut tx = pg::tx(&bed.pool).await.unwrap();
+    outbox::append_in_tx(&mut tx, bed.schema, &messages)
+        .await
+        .unwrap();
+    tx.commit().await.unwrap();
+    bed.start_relay();
+    let all_published = async || bed.unpublished().await == 0;
+    eventually("all are published", SOON, all_published).await;
+
+    bed.execute("update :schema.outbox set published_at = null")
+        .await;
+    eventually("all are published again", SOON, all_published).await;
+    let last = bed.commit_event().await.to_string();
+    let stream = bed.stream(11).await;
+    let published: Vec<_> = stream
+        .iter()
+        .map(|message| header(message, "ce-id").to_owned())
+        .collect();
+    assert_eq!(published, [ids, vec![last]].concat());
+    // They went together.
+    let batch = header(&stream[0], "Nats-Batch-Id");
+    let together = stream[..10]
+        .iter()
+        .all(|message| header(message, "Nats-Batch-Id") == batch);
+    assert!(together);
+    bed.drop_stream().await;
+}
+
+#[sqlx::test(migrations = false)]
 async fn headers_are_cloudevents(_: PgPoolOptions, options: PgConnectOptions) {
     let bed = Bed::new(options).await;
     bed.start_relay();

@@ -50,10 +50,10 @@ select id, type, 'internal', case when pending then 'pending' else 'confirmed' e
 from sides order by n;
 
 insert into wallet.transaction_changes (
-    id, transaction_id, version, from_status, to_status, actor, created_at)
-select gen_random_uuid(), id, 1, null, 'pending', 'service:load', at from sides
+    transaction_id, version, from_status, to_status, actor, created_at)
+select id, 1, null, 'pending', 'service:load', at from sides
 union all
-select gen_random_uuid(), id, 2, 'pending', 'confirmed', 'service:load', at from sides
+select id, 2, 'pending', 'confirmed', 'service:load', at from sides
 where not pending;
 
 insert into wallet.movements (

@@ -43,8 +43,8 @@ select gen_random_uuid(), external, 'usd', external_sequence, id, -1000000, exte
 from deposits;
 
 insert into wallet.transaction_changes (
-    id, transaction_id, version, from_status, to_status, actor, created_at)
-select gen_random_uuid(), id, version, from_status, to_status, 'service:load', now()
+    transaction_id, version, from_status, to_status, actor, created_at)
+select id, version, from_status, to_status, 'service:load', now()
 from deposits, (values (1, null, 'processing'), (2, 'processing', 'confirmed'))
     steps (version, from_status, to_status);
 

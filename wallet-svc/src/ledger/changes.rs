@@ -2,8 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use uuid::Uuid;
-
 use super::{AccountKey, OrderId};
 use crate::{
     movement::model::Movement,
@@ -13,8 +11,6 @@ use crate::{
 /// A change of a transaction's state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
-    /// Its id.
-    pub id: Uuid,
     /// The transaction.
     pub transaction: TransactionId,
     /// The state before; none where the transaction is new.

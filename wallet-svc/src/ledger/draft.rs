@@ -162,7 +162,6 @@ impl<'b> Draft<'b> {
 
     fn record(&mut self, tx: &Transaction, from: Option<Status>) {
         self.steps.push(Step {
-            id: self.book.ids.uuid(),
             transaction: tx.id,
             from,
             to: tx.status,

@@ -121,10 +121,9 @@ impl<'b> Movements<'b> {
     }
 }
 
-/// `$36` to `$41`.
+/// `$36` to `$40`.
 #[derive(Default)]
 pub(super) struct Steps<'b> {
-    ids: Vec<Uuid>,
     transactions: Vec<Uuid>,
     versions: Vec<i64>,
     from: Vec<Option<&'static str>>,
@@ -136,7 +135,6 @@ impl<'b> Steps<'b> {
     pub(super) fn of(decided: &'b Decided, group: &'b [Request]) -> Self {
         let mut columns = Self::default();
         for (step, cause) in decided.book.changes.steps.iter().zip(&decided.causes) {
-            columns.ids.push(step.id);
             columns.transactions.push(step.transaction.uuid());
             columns.versions.push(step.version);
             columns.from.push(step.from.map(Status::as_str));
@@ -148,7 +146,6 @@ impl<'b> Steps<'b> {
 
     pub(super) fn bind_to<'q>(&'q self, write: Write<'q>) -> Write<'q> {
         write
-            .bind(&self.ids)
             .bind(&self.transactions)
             .bind(&self.versions)
             .bind(&self.from)
@@ -157,7 +154,7 @@ impl<'b> Steps<'b> {
     }
 }
 
-/// `$42` to `$48`.
+/// `$41` to `$47`.
 pub(super) struct Balances<'b>(Vec<&'b Account>);
 
 impl<'b> Balances<'b> {
@@ -189,7 +186,7 @@ impl<'b> Balances<'b> {
     }
 }
 
-/// `$49` to `$56`.
+/// `$48` to `$55`.
 #[derive(Default)]
 pub(super) struct Bonuses<'b> {
     orders: Vec<Uuid>,

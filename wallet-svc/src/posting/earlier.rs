@@ -81,23 +81,22 @@ fn keep_operations(book: &mut Book, transactions: Vec<Transaction>) {
     keep(book, transactions);
 }
 
+/// The ids of the operations to do that this group does not know of yet.
+pub(super) fn new_operations(book: &Book, commands: &[&Command]) -> Vec<String> {
+    let named = commands.iter().filter_map(|one| one.new_operation());
+    let ids: BTreeSet<_> = named
+        .filter(|id| !book.operations.contains_key(*id))
+        .collect();
+    ids.into_iter().map(str::to_owned).collect()
+}
+
 /// What operations of these ids did before.
 pub(super) async fn operations(
     conn: &mut PgConnection,
     book: &mut Book,
-    commands: &[&Command],
+    ids: &[String],
 ) -> Result<(), sqlx::Error> {
-    let ids: BTreeSet<_> = commands
-        .iter()
-        .filter_map(|one| one.new_operation())
-        .collect();
-    let unknown = ids
-        .into_iter()
-        .filter(|id| !book.operations.contains_key(*id));
-    let ids: Vec<_> = unknown.map(str::to_owned).collect();
-    if !ids.is_empty() {
-        let found = repo::find_operations(conn, &ids).await?;
-        keep_operations(book, found);
-    }
+    let found = repo::find_operations(conn, ids).await?;
+    keep_operations(book, found);
     Ok(())
 }

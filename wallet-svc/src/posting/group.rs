@@ -1,8 +1,8 @@
 //! One try at a group: lock and read, decide in memory, write with one statement, commit.
 
-use platform::{failpoint, pg};
+use platform::failpoint;
 use proto::wallet::v1::PostResponse;
-use uuid::Uuid;
+use sqlx::{Connection as _, PgConnection};
 
 use super::{
     load::{self, Loaded},
@@ -10,36 +10,37 @@ use super::{
     queue::{Answer, Posting, Rejection, Request},
     write,
 };
-use crate::ledger::Book;
+use crate::ledger::{Book, Step};
 
 /// What a caller is told.
 pub(super) type Verdict = Result<Answer, Rejection>;
 
 /// A group whose commit got no answer.
 pub(super) struct InDoubt {
-    /// A row that exists if it was committed.
-    step: Uuid,
+    /// Recorded if it was committed.
+    step: Step,
     verdicts: Vec<Verdict>,
 }
 
 /// Posts the group, or says what hindered it. `in_doubt` is what an earlier try left: whether it was
 /// committed shows once the locks are held, because its transaction has ended then.
 pub(super) async fn post(
+    conn: &mut PgConnection,
     poster: &Poster,
     group: &[Request],
     in_doubt: &mut Option<InDoubt>,
 ) -> Result<Vec<Verdict>, sqlx::Error> {
     let postings: Vec<_> = group.iter().map(|request| &request.posting).collect();
-    let mut tx = pg::tx(&poster.pool).await?;
+    let mut tx = conn.begin().await?;
     let mut loaded = load::load_in_tx(&mut tx, poster, &postings).await?;
     if !loaded.missing.is_empty() {
         tx.rollback().await?;
         load::make_balances(&poster.pool, &loaded.missing).await?;
-        tx = pg::tx(&poster.pool).await?;
+        tx = conn.begin().await?;
         loaded = load::load_in_tx(&mut tx, poster, &postings).await?;
     }
     if let Some(earlier) = in_doubt.take()
-        && load::is_committed(&mut tx, earlier.step).await?
+        && load::is_committed(&mut tx, &earlier.step).await?
     {
         return Ok(earlier.verdicts);
     }
@@ -50,7 +51,7 @@ pub(super) async fn post(
     match decided.book.changes.steps.first() {
         Some(step) => {
             *in_doubt = Some(InDoubt {
-                step: step.id,
+                step: step.clone(),
                 verdicts,
             });
             tx.commit().await?;

@@ -1,5 +1,6 @@
-//! Locks and reads what a group is decided on, in the one order of locks: transactions, wallets,
-//! assets, balances, bonuses. Then looks up what earlier postings left.
+//! Locks and reads what a group is decided on, in the one order of locks: transactions, balances,
+//! bonuses; each balance keeps its wallet from changing, and takes a share in its asset. Then looks
+//! up what earlier postings left.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -9,14 +10,12 @@ use platform::{
     pg,
 };
 use sqlx::{PgConnection, PgPool};
-use uuid::Uuid;
 
 use super::{earlier, poster::Poster, queue::Posting};
 use crate::{
     SCHEMA,
     asset::model::AssetCode,
-    ledger::{Account, AccountKey, AssetRule, Book, Command, OrderBonus, Party},
-    wallet::model::WalletId,
+    ledger::{Account, AccountKey, AssetRule, Book, Command, OrderBonus, Party, Step},
 };
 
 /// What a group is decided on.
@@ -37,31 +36,20 @@ pub(super) async fn load_in_tx(
     let mut book = Book::new(DateTime::UNIX_EPOCH, poster.ids.clone());
     let commands: Vec<_> = postings.iter().map(|posting| &posting.command).collect();
     earlier::transactions(conn, &mut book, &commands).await?;
-    let wallets = commands.iter().flat_map(|one| one.wallets(&book)).collect();
     let accounts: BTreeSet<_> = commands
         .iter()
         .flat_map(|one| one.accounts(&book))
         .collect();
-    let assets = commands.iter().flat_map(|one| one.assets(&book)).collect();
-    self::wallets(conn, &mut book, wallets).await?;
-    self::assets(conn, &mut book, assets).await?;
     balances(conn, &mut book, &accounts).await?;
+    let assets: BTreeSet<_> = commands.iter().flat_map(|one| one.assets(&book)).collect();
+    self::assets(conn, &mut book, assets).await?;
+    bonuses(conn, &mut book, &commands).await?;
+    let records = look_up(conn, &mut book, postings).await?;
     let exists = |key: &AccountKey| book.wallets.contains_key(&key.wallet);
     let missing = accounts
         .into_iter()
         .filter(|key| exists(key) && !book.accounts.contains_key(key))
         .collect();
-    bonuses(conn, &mut book, &commands).await?;
-    earlier::operations(conn, &mut book, &commands).await?;
-    let scopes: Vec<_> = postings
-        .iter()
-        .filter_map(|posting| posting.key.as_ref().map(|key| *key.scope()))
-        .collect();
-    let records = if scopes.is_empty() {
-        HashMap::new()
-    } else {
-        idempotency::find_in_tx(conn, SCHEMA, &scopes).await?
-    };
     Ok(Loaded {
         book,
         records,
@@ -69,38 +57,17 @@ pub(super) async fn load_in_tx(
     })
 }
 
-/// Whoever locks a wallet waits for this group, or this group for them.
-async fn wallets(
-    conn: &mut PgConnection,
-    book: &mut Book,
-    ids: BTreeSet<WalletId>,
-) -> Result<(), sqlx::Error> {
-    let ids: Vec<_> = ids.into_iter().collect();
-    let rows = sqlx::query!(
-        "select id, owner_id, locked, system
-         from wallet.wallets where id = any($1) order by id for share",
-        ids as _,
-    );
-    for row in rows.fetch_all(conn).await? {
-        let party = Party {
-            owner: row.owner_id,
-            locked: row.locked,
-            system: row.system,
-        };
-        book.wallets.insert(row.id, party);
-    }
-    Ok(())
-}
-
+/// The assets that came with no balance.
 async fn assets(
     conn: &mut PgConnection,
     book: &mut Book,
     codes: BTreeSet<AssetCode>,
 ) -> Result<(), sqlx::Error> {
+    let unread = codes.iter().filter(|code| !book.assets.contains_key(code));
+    let codes: Vec<_> = unread.map(|code| code.as_str().to_owned()).collect();
     if codes.is_empty() {
         return Ok(());
     }
-    let codes: Vec<_> = codes.iter().map(|code| code.as_str().to_owned()).collect();
     let rows = sqlx::query!(
         "select code, enabled, decimal_places
          from wallet.assets where code = any($1) order by code for share",
@@ -116,7 +83,79 @@ async fn assets(
     Ok(())
 }
 
-/// Locks the balances, and with them the group's time: no earlier than the database's clock once
+/// What needs no lock, once the locks are held: the wallets, whose changes wait for their balances,
+/// and the operations and keys that are repeated, of which there mostly are none.
+async fn look_up(
+    conn: &mut PgConnection,
+    book: &mut Book,
+    postings: &[&Posting],
+) -> Result<HashMap<Scope, Record>, sqlx::Error> {
+    let commands: Vec<_> = postings.iter().map(|posting| &posting.command).collect();
+    let operations = earlier::new_operations(book, &commands);
+    let keys = postings.iter().filter_map(|posting| posting.key.as_ref());
+    let scopes: Vec<_> = keys.map(|key| *key.scope()).collect();
+    let repeats = wallets(conn, book, &commands, &operations, &scopes).await?;
+    if repeats.operations {
+        earlier::operations(conn, book, &operations).await?;
+    }
+    if !repeats.keys {
+        return Ok(HashMap::new());
+    }
+    idempotency::find_in_tx(conn, SCHEMA, &scopes).await
+}
+
+/// Whether any is known already.
+struct Repeats {
+    operations: bool,
+    keys: bool,
+}
+
+async fn wallets(
+    conn: &mut PgConnection,
+    book: &mut Book,
+    commands: &[&Command],
+    operations: &[String],
+    scopes: &[Scope],
+) -> Result<Repeats, sqlx::Error> {
+    let ids: BTreeSet<_> = commands.iter().flat_map(|one| one.wallets(book)).collect();
+    let ids: Vec<_> = ids.into_iter().collect();
+    let scopes: Vec<_> = scopes
+        .iter()
+        .map(|scope| scope.as_bytes().to_vec())
+        .collect();
+    let rows = sqlx::query!(
+        r#"select repeats.operations as "operations!", repeats.keys as "keys!",
+             w.id as "id?", w.owner_id, w.locked as "locked?", w.system as "system?"
+         from (select
+             exists (select from wallet.transactions where operation_id = any($2)) as operations,
+             exists (select from wallet.idempotency_keys where scope = any($3)) as keys) repeats
+         left join wallet.wallets w on w.id = any($1)"#,
+        ids as _,
+        operations,
+        &scopes,
+    );
+    let mut repeats = Repeats {
+        operations: false,
+        keys: false,
+    };
+    for row in rows.fetch_all(conn).await? {
+        repeats = Repeats {
+            operations: row.operations,
+            keys: row.keys,
+        };
+        if let (Some(id), Some(locked), Some(system)) = (row.id, row.locked, row.system) {
+            let party = Party {
+                owner: row.owner_id,
+                locked,
+                system,
+            };
+            book.wallets.insert(id, party);
+        }
+    }
+    Ok(repeats)
+}
+
+/// Locks the balances and reads their assets, and with them the group's time: no earlier than the database's clock once
 /// all are locked, nor than any earlier movement on them, so that time and sequence agree.
 async fn balances(
     conn: &mut PgConnection,
@@ -130,12 +169,13 @@ async fn balances(
     // The cross product of wallets and assets: one plain scan of the key, without a join.
     let rows = sqlx::query!(
         r#"select wallet_id, asset_code, amount, held, incoming, sequence, moved_at, system,
-             clock_timestamp() as "locked_at!"
+             enabled, decimal_places, clock_timestamp() as "locked_at!"
          from (
-             select * from wallet.balances
-             where wallet_id = any($1) and asset_code = any($2)
-             order by wallet_id, asset_code
-             for update) locked"#,
+             select b.*, a.enabled, a.decimal_places
+             from wallet.balances b join wallet.assets a on a.code = b.asset_code
+             where b.wallet_id = any($1) and b.asset_code = any($2)
+             order by b.wallet_id, b.asset_code
+             for update of b for share of a) locked"#,
         wallets as _,
         &assets,
     );
@@ -148,9 +188,15 @@ async fn balances(
     for row in rows {
         let locked_at: DateTime<Utc> = row.locked_at;
         book.now = book.now.max(locked_at.trunc_subsecs(3)).max(row.moved_at);
+        let asset = AssetCode::stored(&row.asset_code);
+        let rule = AssetRule {
+            enabled: row.enabled,
+            places: row.decimal_places,
+        };
+        book.assets.insert(asset.clone(), rule);
         let key = AccountKey {
             wallet: row.wallet_id,
-            asset: AssetCode::stored(&row.asset_code),
+            asset,
         };
         let account = Account {
             key: key.clone(),
@@ -241,10 +287,16 @@ pub(super) async fn make_balances(
 }
 
 /// Whether a group with this step was committed.
-pub(super) async fn is_committed(conn: &mut PgConnection, step: Uuid) -> Result<bool, sqlx::Error> {
+pub(super) async fn is_committed(
+    conn: &mut PgConnection,
+    step: &Step,
+) -> Result<bool, sqlx::Error> {
     sqlx::query_scalar!(
-        r#"select exists (select from wallet.transaction_changes where id = $1) as "exists!""#,
-        step,
+        r#"select exists (
+             select from wallet.transaction_changes
+             where transaction_id = $1 and version = $2) as "exists!""#,
+        step.transaction as _,
+        step.version,
     )
     .fetch_one(conn)
     .await

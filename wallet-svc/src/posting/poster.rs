@@ -6,7 +6,7 @@ use platform::{
     ids::Ids,
     pg::{self, is_transient},
 };
-use sqlx::PgPool;
+use sqlx::{PgPool, Postgres, pool::PoolConnection};
 use tokio::{
     sync::mpsc,
     time::{Instant, sleep},
@@ -27,6 +27,8 @@ const PATIENCE: Duration = Duration::from_millis(2_500);
 pub struct Poster {
     queue: mpsc::Receiver<Request>,
     pub(super) pool: PgPool,
+    /// Kept from group to group, until one fails on it.
+    conn: Option<PoolConnection<Postgres>>,
     pub(super) ids: Ids,
 }
 
@@ -34,7 +36,12 @@ impl Poster {
     /// A poster and the way to it. The pool is its own: see [`Poster::connect`].
     pub fn new(pool: PgPool, ids: Ids) -> (Postings, Self) {
         let (postings, queue) = queue();
-        let poster = Self { queue, pool, ids };
+        let poster = Self {
+            queue,
+            pool,
+            conn: None,
+            ids,
+        };
         (postings, poster)
     }
 
@@ -46,7 +53,10 @@ impl Poster {
             ..pg::Options::new("wallet-svc poster")
         };
         let separator = if url.contains('?') { '&' } else { '?' };
-        let url = format!("{url}{separator}options[plan_cache_mode]=force_generic_plan");
+        let url = format!(
+            "{url}{separator}options[plan_cache_mode]=force_generic_plan\
+             &options[enable_seqscan]=off"
+        );
         pg::connect(&url, &options)
     }
 
@@ -71,7 +81,7 @@ impl Poster {
     }
 
     /// Posts a group. Repeats of an idempotency key wait for the first of them to be committed.
-    async fn post_all(&self, mut requests: Vec<Request>) {
+    async fn post_all(&mut self, mut requests: Vec<Request>) {
         while !requests.is_empty() {
             let mut seen = HashSet::new();
             let (group, repeats) = requests.into_iter().partition(|request: &Request| {
@@ -83,7 +93,7 @@ impl Poster {
         }
     }
 
-    async fn post_group(&self, group: Vec<Request>) {
+    async fn post_group(&mut self, group: Vec<Request>) {
         match self.settle(&group).await {
             Ok(verdicts) => {
                 for (request, verdict) in group.into_iter().zip(verdicts) {
@@ -103,13 +113,13 @@ impl Poster {
     }
 
     /// Posts the group, again while trouble passes.
-    async fn settle(&self, group: &[Request]) -> Result<Vec<Verdict>, sqlx::Error> {
+    async fn settle(&mut self, group: &[Request]) -> Result<Vec<Verdict>, sqlx::Error> {
         let give_up_at = Instant::now() + PATIENCE;
         let mut pause = Duration::from_millis(2);
         let mut in_doubt: Option<InDoubt> = None;
         let mut beaten = 0;
         loop {
-            match group::post(self, group, &mut in_doubt).await {
+            match self.try_once(group, &mut in_doubt).await {
                 // Another replica was first with a key or operation: what it did shows now.
                 Err(error) if is_unique_violation(&error) && beaten < 2 => beaten += 1,
                 Err(error) if is_transient(&error) && Instant::now() + pause < give_up_at => {
@@ -121,6 +131,20 @@ impl Poster {
                 settled => return settled,
             }
         }
+    }
+
+    async fn try_once(
+        &mut self,
+        group: &[Request],
+        in_doubt: &mut Option<InDoubt>,
+    ) -> Result<Vec<Verdict>, sqlx::Error> {
+        let mut conn = match self.conn.take() {
+            Some(conn) => conn,
+            None => self.pool.acquire().await?,
+        };
+        let verdicts = group::post(&mut conn, self, group, in_doubt).await?;
+        self.conn = Some(conn);
+        Ok(verdicts)
     }
 }
 

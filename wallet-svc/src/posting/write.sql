@@ -19,7 +19,7 @@ with created as (
 changed as (
     update wallet.transactions
     set status = given.status, metadata = given.metadata, version = given.version,
-        processed_at = given.processed_at, updated_at = $60::timestamptz
+        processed_at = given.processed_at, updated_at = $59::timestamptz
     from unnest(
         $23::uuid[], $24::text[], $25::text[], $26::bigint[], $27::timestamptz[]) as given (
         id, status, metadata, version, processed_at)
@@ -29,43 +29,43 @@ moved as (
     insert into wallet.movements (
         id, wallet_id, asset_code, sequence, transaction_id, amount, balance_after, code,
         created_at)
-    select given.*, $60::timestamptz
+    select given.*, $59::timestamptz
     from unnest(
         $28::uuid[], $29::uuid[], $30::text[], $31::bigint[], $32::uuid[], $33::numeric[],
         $34::numeric[], $35::text[]) as given),
 stepped as (
     insert into wallet.transaction_changes (
-        id, transaction_id, version, from_status, to_status, actor, created_at)
-    select given.*, $60::timestamptz
+        transaction_id, version, from_status, to_status, actor, created_at)
+    select given.*, $59::timestamptz
     from unnest(
-        $36::uuid[], $37::uuid[], $38::bigint[], $39::text[], $40::text[], $41::text[]) as given),
+        $36::uuid[], $37::bigint[], $38::text[], $39::text[], $40::text[]) as given),
 balanced as (
     update wallet.balances
     set amount = given.amount, held = given.held, incoming = given.incoming, sequence = given.sequence,
         moved_at = given.moved_at, used = true
     from unnest(
-        $42::uuid[], $43::text[], $44::numeric[], $45::numeric[], $46::numeric[], $47::bigint[],
-        $48::timestamptz[]) as given (
+        $41::uuid[], $42::text[], $43::numeric[], $44::numeric[], $45::numeric[], $46::bigint[],
+        $47::timestamptz[]) as given (
         wallet_id, asset_code, amount, held, incoming, sequence, moved_at)
     where balances.wallet_id = given.wallet_id and balances.asset_code = given.asset_code
     returning 1),
 rewarded as (
     insert into wallet.order_bonuses (
         order_id, wallet_id, asset_code, granted, revoked, credited, owed, created_at, updated_at)
-    select given.*, $60::timestamptz
+    select given.*, $59::timestamptz
     from unnest(
-        $49::uuid[], $50::uuid[], $51::text[], $52::numeric[], $53::numeric[], $54::numeric[],
-        $55::numeric[], $56::timestamptz[]) as given
+        $48::uuid[], $49::uuid[], $50::text[], $51::numeric[], $52::numeric[], $53::numeric[],
+        $54::numeric[], $55::timestamptz[]) as given
     on conflict (order_id) do update
     set granted = excluded.granted, revoked = excluded.revoked, credited = excluded.credited,
         owed = excluded.owed, updated_at = excluded.updated_at),
 keyed as (
     insert into wallet.idempotency_keys (scope, request_hash, answer)
-    select * from unnest($57::bytea[], $58::bytea[], $59::bytea[])),
+    select * from unnest($56::bytea[], $57::bytea[], $58::bytea[])),
 told as (
     insert into wallet.outbox (
         id, event_type, aggregate_kind, aggregate_id, aggregate_version, body, traceparent)
     select * from unnest(
-        $61::uuid[], $62::text[], $63::text[], $64::uuid[], $65::bigint[], $66::bytea[],
-        $67::text[]))
+        $60::uuid[], $61::text[], $62::text[], $63::uuid[], $64::bigint[], $65::bytea[],
+        $66::text[]))
 select (select count(*) from changed), (select count(*) from balanced)

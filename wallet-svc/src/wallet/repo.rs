@@ -109,7 +109,8 @@ pub async fn find_wallets(
     Ok(rows.into_iter().map(Wallet::from).collect())
 }
 
-/// The wallet with this id, locked: postings on it wait.
+/// The wallet with this id, locked, and its balances with it: postings on it wait, and so do balances
+/// it does not have yet.
 pub async fn lock_wallet_in_tx(
     conn: &mut PgConnection,
     id: WalletId,
@@ -121,7 +122,15 @@ pub async fn lock_wallet_in_tx(
          from wallet.wallets where id = $1 and not system for update",
         id as _,
     );
-    Ok(row.fetch_optional(conn).await?.map(Wallet::from))
+    let row = row.fetch_optional(&mut *conn).await?;
+    sqlx::query!(
+        r#"select 1 as "locked!" from wallet.balances
+         where wallet_id = $1 order by asset_code for update"#,
+        id as _,
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(row.map(Wallet::from))
 }
 
 /// The wallet that this operation made.

@@ -33,7 +33,7 @@ pub async fn assert_no_leftovers(pool: &PgPool, schema: Schema) {
     );
     let sql = sqlx::SqlSafeStr::into_sql_str(sql);
     let what = format!("no leftovers in {}", schema.name());
-    eventually(&what, Duration::from_secs(60), async || {
+    eventually(&what, Duration::from_mins(1), async || {
         let left: Result<i64, _> = sqlx::query_scalar(sql.clone()).fetch_one(pool).await;
         left.is_ok_and(|left| left == 0)
     })

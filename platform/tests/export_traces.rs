@@ -52,7 +52,7 @@ async fn spans_are_exported_and_flushed() {
         .await
         .unwrap();
 
-    let batch = tokio::time::timeout(Duration::from_secs(60), received.recv()).await;
+    let batch = tokio::time::timeout(Duration::from_mins(1), received.recv()).await;
     let spans = &batch.unwrap().unwrap().resource_spans[0];
     let service = &spans.resource.as_ref().unwrap().attributes;
     assert!(format!("{service:?}").contains("test-svc"));

@@ -29,7 +29,7 @@ use tonic::{Request, Response, Status};
 
 use crate::wallet::FakeWallet;
 
-pub(crate) const SOON: Duration = Duration::from_secs(60);
+pub(crate) const SOON: Duration = Duration::from_mins(1);
 pub(crate) const API_KEY: &str = "gk_bootstrap_0123456789abcdef";
 pub(crate) const SECRET: &str = "a secret of this deployment";
 const SEED: [u8; 32] = [7; 32];

@@ -17,7 +17,7 @@ use sqlx::{ConnectOptions as _, PgPool, postgres::PgConnectOptions};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use uuid::Uuid;
 
-pub(crate) const SOON: Duration = Duration::from_secs(60);
+pub(crate) const SOON: Duration = Duration::from_mins(1);
 
 pub(crate) struct Bed {
     pub(crate) pool: PgPool,

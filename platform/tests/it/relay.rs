@@ -141,7 +141,7 @@ async fn a_batch_that_was_stored_is_not_stored_again(_: PgPoolOptions, options: 
     let stream = bed.stream(11).await;
     let published: Vec<_> = stream
         .iter()
-        .map(|message| header(message, "ce-id").to_owned())
+        .map(|message| header(message, "ce-id"))
         .collect();
     assert_eq!(published, [ids, vec![last]].concat());
     // They went together.

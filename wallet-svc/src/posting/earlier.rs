@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use sqlx::PgConnection;
 
 use crate::{
-    ledger::{Book, Command},
+    asset::model::AssetCode,
+    ledger::{Book, Command, OrderBonus},
     transaction::{model::Transaction, repo},
 };
 
@@ -79,6 +80,55 @@ fn keep_operations(book: &mut Book, transactions: Vec<Transaction>) {
         }
     }
     keep(book, transactions);
+}
+
+/// Locks the bonuses named, and all that is owed where bonuses and rewards go to.
+pub(super) async fn bonuses(
+    conn: &mut PgConnection,
+    book: &mut Book,
+    commands: &[&Command],
+) -> Result<(), sqlx::Error> {
+    let (mut orders, mut wallets) = (BTreeSet::new(), BTreeSet::new());
+    for command in commands {
+        match command {
+            Command::Bonus(change) => {
+                orders.insert(change.order);
+                wallets.insert(change.wallet);
+            }
+            Command::Reward(reward) => {
+                wallets.insert(reward.wallet);
+            }
+            _ => {}
+        }
+    }
+    if wallets.is_empty() {
+        return Ok(());
+    }
+    let (orders, wallets): (Vec<_>, Vec<_>) =
+        (orders.into_iter().collect(), wallets.into_iter().collect());
+    let rows = sqlx::query!(
+        "select order_id, wallet_id, asset_code, granted, revoked, credited, owed, created_at
+         from wallet.order_bonuses
+         where order_id = any($1) or (owed > 0 and wallet_id = any($2))
+         order by order_id
+         for update",
+        orders as _,
+        wallets as _,
+    );
+    for row in rows.fetch_all(conn).await? {
+        let bonus = OrderBonus {
+            order: row.order_id,
+            wallet: row.wallet_id,
+            asset: AssetCode::stored(&row.asset_code),
+            granted: row.granted,
+            revoked: row.revoked,
+            credited: row.credited,
+            owed: row.owed,
+            created_at: row.created_at,
+        };
+        book.bonuses.insert(bonus.order, bonus);
+    }
+    Ok(())
 }
 
 /// The ids of the operations to do that this group does not know of yet.

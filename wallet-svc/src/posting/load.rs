@@ -15,7 +15,7 @@ use super::{earlier, poster::Poster, queue::Posting};
 use crate::{
     SCHEMA,
     asset::model::AssetCode,
-    ledger::{Account, AccountKey, AssetRule, Book, Command, OrderBonus, Party, Step},
+    ledger::{Account, AccountKey, AssetRule, Book, Command, Party, Step},
 };
 
 /// What a group is decided on.
@@ -43,7 +43,7 @@ pub(super) async fn load_in_tx(
     balances(conn, &mut book, &accounts).await?;
     let assets: BTreeSet<_> = commands.iter().flat_map(|one| one.assets(&book)).collect();
     self::assets(conn, &mut book, assets).await?;
-    bonuses(conn, &mut book, &commands).await?;
+    earlier::bonuses(conn, &mut book, &commands).await?;
     let records = look_up(conn, &mut book, postings).await?;
     let exists = |key: &AccountKey| book.wallets.contains_key(&key.wallet);
     let missing = accounts
@@ -208,55 +208,6 @@ async fn balances(
             system: row.system,
         };
         book.accounts.insert(key, account);
-    }
-    Ok(())
-}
-
-/// The bonuses named, and all that is owed where bonuses and rewards go to.
-async fn bonuses(
-    conn: &mut PgConnection,
-    book: &mut Book,
-    commands: &[&Command],
-) -> Result<(), sqlx::Error> {
-    let (mut orders, mut wallets) = (BTreeSet::new(), BTreeSet::new());
-    for command in commands {
-        match command {
-            Command::Bonus(change) => {
-                orders.insert(change.order);
-                wallets.insert(change.wallet);
-            }
-            Command::Reward(reward) => {
-                wallets.insert(reward.wallet);
-            }
-            _ => {}
-        }
-    }
-    if wallets.is_empty() {
-        return Ok(());
-    }
-    let (orders, wallets): (Vec<_>, Vec<_>) =
-        (orders.into_iter().collect(), wallets.into_iter().collect());
-    let rows = sqlx::query!(
-        "select order_id, wallet_id, asset_code, granted, revoked, credited, owed, created_at
-         from wallet.order_bonuses
-         where order_id = any($1) or (owed > 0 and wallet_id = any($2))
-         order by order_id
-         for update",
-        orders as _,
-        wallets as _,
-    );
-    for row in rows.fetch_all(conn).await? {
-        let bonus = OrderBonus {
-            order: row.order_id,
-            wallet: row.wallet_id,
-            asset: AssetCode::stored(&row.asset_code),
-            granted: row.granted,
-            revoked: row.revoked,
-            credited: row.credited,
-            owed: row.owed,
-            created_at: row.created_at,
-        };
-        book.bonuses.insert(bonus.order, bonus);
     }
     Ok(())
 }

@@ -28,7 +28,7 @@ use tonic::{Request, Response, Status};
 use wallet_svc::{WalletService, config::Config, verify};
 
 /// How long anything may take that is waited for.
-pub(crate) const SOON: Duration = Duration::from_secs(60);
+pub(crate) const SOON: Duration = Duration::from_mins(1);
 const SEED: [u8; 32] = [7; 32];
 
 #[derive(Parser)]

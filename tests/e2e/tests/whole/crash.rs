@@ -41,7 +41,7 @@ async fn pay_and_die(program: &str, failpoint: &str) {
     let answer = shop.post(&format!("{path}/pay"), json!({})).await;
     assert!(answer.status.is_server_error(), "{answer:?}");
     shop.stack
-        .wait_for_end(program, Duration::from_secs(60))
+        .wait_for_end(program, Duration::from_mins(1))
         .expect("it killed itself");
     shop.stack.start_again(program, &[]).expect("starts again");
 

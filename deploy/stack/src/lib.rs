@@ -5,6 +5,7 @@
 pub mod account;
 pub mod cluster;
 pub mod database;
+pub mod demo;
 pub mod envfile;
 pub mod find;
 pub mod http;

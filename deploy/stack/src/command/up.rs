@@ -1,5 +1,6 @@
 //! `cargo stack up`: from a clone to a running product, until Ctrl-C.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
@@ -9,13 +10,13 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use stack::cluster::Cluster;
 use stack::logs::Screen;
 use stack::ports::{self, Ports};
 use stack::secrets::Secrets;
 use stack::service::parse_replicas;
-use stack::{Auth, Service, Stack, StackOptions, envfile};
+use stack::{Auth, Service, Stack, StackOptions, demo, envfile};
 
 use super::cargo::build_programs;
 use super::leftovers::Leftovers;
@@ -45,8 +46,18 @@ pub(crate) struct UpArgs {
     /// Programs that are built already, instead of building them.
     #[arg(long, value_name = "DIR")]
     binaries: Option<PathBuf>,
+    /// Things to play with, made once everything is ready: `demo` is a small shop.
+    #[arg(long, value_enum)]
+    seed: Option<Seed>,
     #[command(flatten)]
     servers: ServerArgs,
+}
+
+/// Things to play with.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Seed {
+    /// Products, questions, users with money, tasks and orders in all states.
+    Demo,
 }
 
 /// Runs the command.
@@ -85,7 +96,8 @@ pub(crate) fn run(args: &UpArgs) -> Result<ExitCode> {
     };
     let stack = Stack::start(options)?;
     leftovers.note(postgres_id(&servers).chain(stack.process_ids().into_values()))?;
-    let outcome = show(&place, &stack, &screen)
+    let outcome = seed(args, &place, &stack)
+        .and_then(|seeded| show(&place, &stack, &screen, seeded.as_deref()))
         .and_then(|()| watch(&stack, servers.cluster.as_ref(), &signals));
     place.progress.tell("\nStopping ...");
     let _ = fs::remove_file(state.join("env"));
@@ -128,11 +140,25 @@ fn postgres_id(servers: &Servers) -> impl Iterator<Item = u32> {
     servers.cluster.iter().map(|cluster| cluster.process().id())
 }
 
-/// The summary first, then the logs.
-fn show(place: &Place, stack: &Stack, screen: &Screen) -> Result<()> {
+/// Says what was made, and how to look at it.
+fn seed(args: &UpArgs, place: &Place, stack: &Stack) -> Result<Option<String>> {
+    let Some(Seed::Demo) = args.seed else {
+        return Ok(None);
+    };
+    place.progress.tell("  ..  Making the demo shop");
+    let wiring = stack.wiring();
+    let tally = demo::seed(&wiring.rest_url(), &wiring.secrets.api_key)?;
+    Ok(Some(format!("Demo shop: {tally}. {}", demo::hint()?)))
+}
+
+/// The summary first, then what was made, then the logs.
+fn show(place: &Place, stack: &Stack, screen: &Screen, seeded: Option<&str>) -> Result<()> {
     let env = place.dirs.state.join("env");
     envfile::write_private(&env, &envfile::render(&stack.wiring().exports()?))?;
-    let summary = summary::render(stack.wiring(), &env, &place.dirs.state.join("logs"))?;
+    let mut summary = summary::render(stack.wiring(), &env, &place.dirs.state.join("logs"))?;
+    if let Some(seeded) = seeded {
+        let _ = write!(summary, "  {seeded}\n\n");
+    }
     let _ = std::io::stdout().write_all(summary.as_bytes());
     screen.open();
     Ok(())

@@ -1,6 +1,7 @@
 //! The product as its users meet it: five processes, Postgres and NATS.
 
 mod crash;
+mod demo;
 mod flow;
 mod outage;
 mod readme;

@@ -67,6 +67,12 @@ pub fn peak_memory(pid: u32) -> anyhow::Result<u32> {
     value(&status, "VmHWM:").context("the kernel tells VmHWM")
 }
 
+/// The resident set now, in kilobytes.
+pub fn resident_memory(pid: u32) -> anyhow::Result<u32> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
+    value(&status, "VmRSS:").context("the kernel tells VmRSS")
+}
+
 fn value(text: &str, name: &str) -> Option<u32> {
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_whitespace().next()?.parse().ok()
@@ -101,7 +107,8 @@ mod tests {
     #[test]
     fn own_process_is_known() {
         let pid = std::process::id();
-        assert!(proportional_memory(pid).unwrap() > 0 && peak_memory(pid).unwrap() > 0);
+        assert!(proportional_memory(pid).unwrap() > 0 && resident_memory(pid).unwrap() > 0);
+        assert!(peak_memory(pid).unwrap() >= resident_memory(pid).unwrap());
         assert!(children(parent(pid).unwrap()).contains(&pid));
     }
 }

@@ -2,6 +2,7 @@
 //! clean books, they fail on.
 
 mod bed;
+mod catalogue;
 mod debits;
 mod idle;
 mod ledger;
@@ -37,6 +38,8 @@ enum Program {
 enum Bench {
     /// Transfers a second through gRPC, beside one transfer per transaction in PL/pgSQL.
     Ledger(ledger::Arguments),
+    /// Imports, an export with the gateway's memory, and page 1 of 100 000 products.
+    Catalogue(Server),
     /// What lists of transactions cost in Postgres; needs `seed transactions`.
     Lists(Server),
 }
@@ -68,6 +71,7 @@ fn main() -> anyhow::Result<()> {
     match program {
         Program::Idle => idle::run(),
         Program::Bench(Bench::Ledger(arguments)) => runtime.block_on(ledger::run(arguments)),
+        Program::Bench(Bench::Catalogue(server)) => runtime.block_on(catalogue::run(server)),
         Program::Bench(Bench::Lists(server)) => runtime.block_on(lists::run(server)),
         Program::Debits(arguments) => runtime.block_on(debits::run(arguments)),
         Program::Seed(Seed::Transactions(arguments)) => runtime.block_on(lists::seed(arguments)),

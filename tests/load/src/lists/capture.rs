@@ -1,17 +1,11 @@
-//! The statement that wallet-svc sends for a list, taken from Postgres' log.
+//! The statement that a service sends for a list, taken from Postgres' log.
 
 use std::fs;
 
 use anyhow::Context as _;
-use proto::wallet::v1::transaction_service_client::TransactionServiceClient;
 use sqlx::PgConnection;
-use tonic::transport::Channel;
 
-use super::queries::Query;
-use crate::{
-    bed::Bed,
-    rpc::{self, Token},
-};
+use crate::bed::Bed;
 
 /// Calls of each list: after five, Postgres may plan a prepared statement for any parameters.
 const CALLS: usize = 10;
@@ -29,36 +23,33 @@ pub struct Captured {
     durations: Vec<f64>,
 }
 
-/// Has Postgres log what wallet-svc asks from its next connection on.
-pub async fn switch_on(conn: &mut PgConnection) -> anyhow::Result<()> {
-    set(conn, "set log_min_duration_statement = 0").await
+/// Has Postgres log what a role asks from its next connection on.
+pub async fn switch_on(conn: &mut PgConnection, role: &str) -> anyhow::Result<()> {
+    set(conn, role, "set log_min_duration_statement = 0").await
 }
 
 /// Ends [`switch_on`].
-pub async fn switch_off(conn: &mut PgConnection) -> anyhow::Result<()> {
-    set(conn, "reset log_min_duration_statement").await
+pub async fn switch_off(conn: &mut PgConnection, role: &str) -> anyhow::Result<()> {
+    set(conn, role, "reset log_min_duration_statement").await
 }
 
-async fn set(conn: &mut PgConnection, what: &str) -> anyhow::Result<()> {
-    let sql = format!("alter role guerdon_wallet_app {what}");
+async fn set(conn: &mut PgConnection, role: &str, what: &str) -> anyhow::Result<()> {
+    let sql = format!("alter role {role} {what}");
     sqlx::raw_sql(sqlx::AssertSqlSafe(sql))
         .execute(conn)
         .await?;
     Ok(())
 }
 
-/// Asks for the list, and finds what Postgres was asked.
+/// Asks for the list of this name, and finds what Postgres was asked.
 pub async fn record(
     bed: &Bed,
-    query: &Query,
-    channel: Channel,
-    token: &Token,
+    name: &str,
+    ask: impl AsyncFn() -> anyhow::Result<()>,
 ) -> anyhow::Result<Captured> {
     let from = fs::metadata(&bed.postgres_log)?.len();
-    let mut client = TransactionServiceClient::new(channel);
     for _ in 0..CALLS {
-        let request = rpc::authorized(query.request.clone(), token);
-        client.list_transactions(request).await?;
+        ask().await?;
     }
     // Postgres writes its log in order: once it holds a mark of ours, it holds all before.
     let mark = format!("{MARK}{from}");
@@ -76,7 +67,7 @@ pub async fn record(
         }
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     };
-    parse(&log).with_context(|| format!("no statement for {} in Postgres' log", query.name))
+    parse(&log).with_context(|| format!("no statement for {name} in Postgres' log"))
 }
 
 /// Lines of executions: `… LOG:  duration: 1.2 ms  execute sqlx_s_1: select …`, each followed by

@@ -1,12 +1,13 @@
 //! `bench lists`: what lists of a million transactions cost in Postgres, by the very statements that
 //! wallet-svc sends.
 
-mod capture;
-mod explain;
+pub mod capture;
+pub mod explain;
 mod queries;
 
 use anyhow::ensure;
 use clap::Args;
+use proto::wallet::v1::transaction_service_client::TransactionServiceClient;
 
 use self::{capture::Captured, explain::Plan, queries::Query};
 use crate::{
@@ -15,6 +16,7 @@ use crate::{
     rpc,
 };
 
+const ROLE: &str = "guerdon_wallet_app";
 /// The longest that a page may take, in milliseconds.
 const PAGE: f64 = 20.0;
 /// The longest that an exact total may take.
@@ -69,7 +71,7 @@ pub async fn run(server: Server) -> anyhow::Result<()> {
         "there is no data: run `load seed transactions` first"
     );
     println!("{count} transactions");
-    capture::switch_on(&mut conn).await?;
+    capture::switch_on(&mut conn, ROLE).await?;
     // Connections made before do not log.
     bed.stack.stop("wallet-svc")?;
     bed.stack.start_again("wallet-svc", &[])?;
@@ -77,10 +79,16 @@ pub async fn run(server: Server) -> anyhow::Result<()> {
     let channel = rpc::wallets(&bed, 1, 1).await?.remove(0);
     let mut missed = Vec::new();
     for query in queries::all(channel.clone(), &token).await? {
-        let captured = capture::record(&bed, &query, channel.clone(), &token).await?;
+        let captured = capture::record(&bed, query.name, async || {
+            let mut client = TransactionServiceClient::new(channel.clone());
+            let request = rpc::authorized(query.request.clone(), &token);
+            client.list_transactions(request).await?;
+            Ok(())
+        });
+        let captured = captured.await?;
         missed.extend(judge(&mut conn, &query, &captured).await?);
     }
-    capture::switch_off(&mut conn).await?;
+    capture::switch_off(&mut conn, ROLE).await?;
     if missed.is_empty() {
         println!("\nEvery page and total is within its bounds.");
     }

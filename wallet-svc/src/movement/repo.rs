@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use platform::{
     error::Failure,
-    list::{Key, List, Page, fields::Value},
+    list::{Key, List, Page},
     money::Amount,
 };
 use proto::{common::v1::ListRequest, lists::wallet::MOVEMENTS};
@@ -13,7 +13,10 @@ use super::model::{Movement, MovementId};
 use crate::{
     asset::model::AssetCode,
     transaction::model::TransactionId,
-    wallet::model::{UserId, WalletId},
+    wallet::{
+        model::{UserId, WalletId},
+        repo::find_listed_wallets,
+    },
 };
 
 /// A row of `wallet.movements`.
@@ -78,25 +81,20 @@ pub async fn find_movement(
         .transpose()
 }
 
-/// Movements as the request wants them; only those of `wallet`, and of wallets of `reader`, where
-/// given. Those of system wallets show only where a filter names the wallet.
+/// Movements as the request wants them; only those of `wallet`, which the reader may see, and of
+/// wallets of `reader`, where given. Those of system wallets show only where a filter names the
+/// wallet.
 pub async fn list_movements(
     conn: &mut PgConnection,
     request: &ListRequest,
     wallet: Option<WalletId>,
     reader: Option<UserId>,
 ) -> Result<Page<Movement>, Failure> {
+    let wallets = find_listed_wallets(conn, wallet, reader).await?;
     let mut list = List::new(&MOVEMENTS, "wallet.movements m", Key::Id("m.id"))
         .select("m.*")
         .column("updatedAt", "m.created_at")
-        .only_with(
-            "m.wallet_id = ?",
-            wallet.map(|wallet| Value::Id(wallet.uuid())),
-        )
-        .only_with(
-            "exists (select from wallet.wallets w where w.id = m.wallet_id and w.owner_id = ?)",
-            reader.map(|reader| Value::Id(reader.uuid())),
-        );
+        .only_any_of(&["m.wallet_id"], wallets);
     let names_wallet = request
         .filters
         .iter()

@@ -2,7 +2,7 @@
 
 use platform::{
     error::Failure,
-    list::{Key, List, Page, fields::Value},
+    list::{Key, List, Page},
     money::Amount,
 };
 use proto::{
@@ -18,7 +18,10 @@ use super::{
     model::{Change, Transaction, TransactionId},
     row::TransactionRow,
 };
-use crate::wallet::model::{UserId, WalletId};
+use crate::wallet::{
+    model::{UserId, WalletId},
+    repo::find_listed_wallets,
+};
 
 fn all(rows: Vec<TransactionRow>) -> Result<Vec<Transaction>, sqlx::Error> {
     rows.into_iter().map(Transaction::try_from).collect()
@@ -151,19 +154,17 @@ pub async fn find_transaction(
         .transpose()
 }
 
-/// Transactions as the request wants them; only those of `wallet`, and of wallets of `reader`,
-/// where given.
+/// Transactions as the request wants them; only those of `wallet`, which the reader may see, and of
+/// wallets of `reader`, where given.
 pub async fn list_transactions(
     conn: &mut PgConnection,
     request: &ListRequest,
     wallet: Option<WalletId>,
     reader: Option<UserId>,
 ) -> Result<Page<Transaction>, Failure> {
-    of(&TRANSACTIONS, wallet, reader)
-        .any_of(
-            "walletId",
-            &["t.origin_wallet_id", "t.destination_wallet_id"],
-        )
+    let wallets = find_listed_wallets(conn, wallet, reader).await?;
+    of(&TRANSACTIONS, wallets)
+        .any_of("walletId", SIDES)
         .fetch(conn, request)
         .await
 }
@@ -175,19 +176,16 @@ pub async fn list_activity(
     wallet: Option<WalletId>,
     reader: Option<UserId>,
 ) -> Result<Page<Transaction>, Failure> {
-    of(&ACTIVITY, wallet, reader).fetch(conn, request).await
+    let wallets = find_listed_wallets(conn, wallet, reader).await?;
+    of(&ACTIVITY, wallets).fetch(conn, request).await
 }
 
-fn of(table: &'static ListTable, wallet: Option<WalletId>, reader: Option<UserId>) -> List {
+/// Where a transaction has its wallets. The index on the second holds the first as well: what is at
+/// both sides is told apart without a look at the row.
+const SIDES: &[&str] = &["t.destination_wallet_id", "t.origin_wallet_id"];
+
+fn of(table: &'static ListTable, wallets: Option<Vec<WalletId>>) -> List {
     List::new(table, "wallet.transactions t", Key::Id("t.id"))
         .select("t.*")
-        .only_with(
-            "t.origin_wallet_id = ? or t.destination_wallet_id = ?",
-            wallet.map(|wallet| Value::Id(wallet.uuid())),
-        )
-        .only_with(
-            "exists (select from wallet.wallets w where w.owner_id = ?
-                 and w.id in (t.origin_wallet_id, t.destination_wallet_id))",
-            reader.map(|reader| Value::Id(reader.uuid())),
-        )
+        .only_any_of(SIDES, wallets)
 }

@@ -109,6 +109,23 @@ pub async fn find_wallets(
     Ok(rows.into_iter().map(Wallet::from).collect())
 }
 
+/// The wallets whose rows a list shows: `wallet`, which the reader may see; without one, all of
+/// `reader`. `None` where it shows everybody's.
+pub async fn find_listed_wallets(
+    conn: &mut PgConnection,
+    wallet: Option<WalletId>,
+    reader: Option<UserId>,
+) -> Result<Option<Vec<WalletId>>, sqlx::Error> {
+    let (None, Some(reader)) = (wallet, reader) else {
+        return Ok(wallet.map(|wallet| vec![wallet]));
+    };
+    let ids = sqlx::query_scalar!(
+        r#"select id as "id: WalletId" from wallet.wallets where owner_id = $1"#,
+        reader as _,
+    );
+    ids.fetch_all(conn).await.map(Some)
+}
+
 /// The wallet with this id, locked, and its balances with it: postings on it wait, and so do balances
 /// it does not have yet.
 pub async fn lock_wallet_in_tx(

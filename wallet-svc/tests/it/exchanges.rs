@@ -6,7 +6,12 @@ use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 
 use crate::bed::{Bed, admin, keyed, refused, result, user};
 
-fn exchange(wallet: &str, base: &str, quote: &str, amount: &str) -> wire::CreateExchangeRequest {
+pub(crate) fn exchange(
+    wallet: &str,
+    base: &str,
+    quote: &str,
+    amount: &str,
+) -> wire::CreateExchangeRequest {
     wire::CreateExchangeRequest {
         wallet_id: wallet.to_owned(),
         base_asset_code: base.to_owned(),
@@ -16,7 +21,7 @@ fn exchange(wallet: &str, base: &str, quote: &str, amount: &str) -> wire::Create
     }
 }
 
-async fn rate(bed: &Bed, base: &str, quote: &str, rate: &str) {
+pub(crate) async fn rate(bed: &Bed, base: &str, quote: &str, rate: &str) {
     let request = wire::CreateRateRequest {
         base_asset_code: base.to_owned(),
         quote_asset_code: quote.to_owned(),

@@ -2,11 +2,17 @@
 
 use proto::{
     common::v1::{Filter, ListRequest, Operator, Sort},
-    wallet::v1 as wire,
+    wallet::v1::{
+        self as wire, movement_service_client::MovementServiceClient,
+        transaction_service_client::TransactionServiceClient,
+    },
 };
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 
-use crate::bed::{Bed, result};
+use crate::{
+    bed::{Bed, result, user},
+    exchanges::{exchange, rate},
+};
 
 fn filter(field: &str, value: &str) -> Filter {
     Filter {
@@ -66,6 +72,64 @@ async fn transactions_are_found_by_their_fields(_: PgPoolOptions, server: PgConn
     };
     let of_a = result(bed.transactions().list_transactions(of_a).await).unwrap();
     assert_eq!(of_a.transactions.len(), 2);
+    bed.end().await;
+}
+
+/// What the user sees with this filter, the newest first.
+async fn seen(bed: &Bed, user_id: &str, filters: Vec<Filter>) -> Vec<String> {
+    let mut client = TransactionServiceClient::new(bed.client(&user(user_id)));
+    let request = wire::ListTransactionsRequest {
+        list: Some(list(filters)),
+        wallet_id: None,
+    };
+    let page = result(client.list_transactions(request).await).unwrap();
+    assert_eq!(page.page.unwrap().total, page.transactions.len() as u64);
+    page.transactions.into_iter().map(|tx| tx.id).collect()
+}
+
+#[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
+async fn what_is_own_on_both_sides_shows_once(_: PgPoolOptions, server: PgConnectOptions) {
+    let bed = Bed::new(server).await;
+    let owner = "0192abcd-0000-7000-8000-00000000000f";
+    let (a, b) = (bed.wallet().await, bed.wallet().await);
+    let (other, another) = (bed.funded("9").await, bed.wallet().await);
+    bed.own(&a, owner).await;
+    bed.own(&b, owner).await;
+    let came = bed.transfer(&other, &a, "5", true).await.unwrap().id;
+    bed.transfer(&other, &another, "1", true).await.unwrap();
+    let within = bed.transfer(&a, &b, "1", true).await.unwrap().id;
+    rate(&bed, "usd", "points", "1").await;
+    let request = exchange(&a, "usd", "points", "1");
+    let changed = result(bed.transactions().create_exchange(request).await).unwrap();
+    let changed = changed.transaction.unwrap().id;
+
+    let of_both = Filter {
+        operator: Operator::In.into(),
+        values: vec![b.clone(), a.clone(), a.clone()],
+        ..filter("walletId", "")
+    };
+    let all = [&*changed, &*within, &*came];
+    for (filters, expected) in [
+        (vec![], &all[..]),
+        (vec![of_both], &all),
+        (vec![filter("walletId", &a)], &all),
+        (vec![filter("walletId", &b)], &[&*within]),
+        (vec![filter("walletId", &other)], &[&*came]),
+        (vec![filter("walletId", &another)], &[]),
+        (vec![filter("originWalletId", &a)], &all[..2]),
+        (vec![filter("type", "exchange")], &all[..1]),
+    ] {
+        assert_eq!(
+            seen(&bed, owner, filters.clone()).await,
+            expected,
+            "{filters:?}"
+        );
+    }
+    let nobody = "0192abcd-0000-7000-8000-0000000000ff";
+    assert!(seen(&bed, nobody, vec![]).await.is_empty());
+    let mut client = MovementServiceClient::new(bed.client(&user(owner)));
+    let moved = client.list_movements(wire::ListMovementsRequest::default());
+    assert_eq!(result(moved.await).unwrap().page.unwrap().total, 5);
     bed.end().await;
 }
 

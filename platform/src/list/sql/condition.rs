@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use proto::{common::v1::Operator, lists::Class};
 use sqlx::{Postgres, QueryBuilder};
 
-use super::search::Words;
+use super::{any_of::AnyOf, search::Words};
 use crate::list::{
     check::{Condition, Test},
     fields::Value,
@@ -15,19 +15,29 @@ type Sql = QueryBuilder<Postgres>;
 
 /// A condition that does not come from the request.
 #[derive(Debug, Clone)]
-pub(super) struct Restriction {
-    pub(super) condition: &'static str,
-    pub(super) value: Option<Value>,
+pub(super) enum Restriction {
+    Holds {
+        condition: &'static str,
+        value: Option<Value>,
+    },
+    AnyOf(AnyOf),
 }
 
 impl Restriction {
-    pub(super) fn push(&self, sql: &mut Sql) {
+    pub(super) fn any_of(&self) -> Option<&AnyOf> {
+        match self {
+            Self::AnyOf(any_of) => Some(any_of),
+            Self::Holds { .. } => None,
+        }
+    }
+
+    pub(super) fn push(sql: &mut Sql, condition: &str, value: Option<&Value>) {
         sql.push("(");
-        match &self.value {
+        match value {
             None => {
-                sql.push(self.condition);
+                sql.push(condition);
             }
-            Some(value) => push_bound(sql, self.condition, value),
+            Some(value) => push_bound(sql, condition, value),
         }
         sql.push(")");
     }
@@ -69,24 +79,29 @@ impl Target {
             (Self::Words(_), _) => unreachable!("a search writes its own condition"),
             (Self::Array(column), test) => push_overlap(sql, column, test),
             (Self::AnyOf(columns), test) => {
-                let none = matches!(test, Test::NotIn(_));
-                let (start, word) = if none {
-                    ("(true", " and ")
-                } else {
-                    ("(false", " or ")
-                };
-                sql.push(start);
-                for column in *columns {
-                    sql.push(word);
-                    push_test(sql, column, field.class, test);
-                }
-                sql.push(")");
+                Self::push_any_of(sql, columns, field.class, test);
             }
         }
     }
+
+    /// `nin` means in none of the columns.
+    pub(super) fn push_any_of(sql: &mut Sql, columns: &[&str], class: Class, test: &Test) {
+        let none = matches!(test, Test::NotIn(_));
+        let (start, word) = if none {
+            ("(true", " and ")
+        } else {
+            ("(false", " or ")
+        };
+        sql.push(start);
+        for column in columns {
+            sql.push(word);
+            push_test(sql, column, class, test);
+        }
+        sql.push(")");
+    }
 }
 
-fn push_test(sql: &mut Sql, expression: &str, class: Class, test: &Test) {
+pub(super) fn push_test(sql: &mut Sql, expression: &str, class: Class, test: &Test) {
     let caseless = class == Class::CaselessCode;
     match test {
         Test::Equals(value) if caseless => {

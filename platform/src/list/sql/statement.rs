@@ -4,14 +4,15 @@ use sqlx::{Postgres, QueryBuilder};
 
 use super::{
     List,
-    condition::Target,
+    any_of::{AnyOf, Part},
+    condition::{Restriction, Target},
     keys::Keys,
     search::{Search, TIER, push_join},
 };
 use crate::{
     error::{Failure, FieldCode},
     list::{
-        check::{Checked, Start},
+        check::{Checked, Condition, Start, Test},
         refuse,
     },
 };
@@ -25,9 +26,41 @@ pub(super) struct Statement<'a> {
     pub(super) search: Option<Search>,
     /// Whether the request says in what order; a search has one of its own.
     pub(super) sorted: bool,
+    /// What the rows are read in; empty where all are read at once.
+    parts: Vec<Part>,
+    /// Conditions on any of several columns, but that which makes the parts.
+    any_ofs: Vec<AnyOf>,
 }
 
-impl Statement<'_> {
+impl<'a> Statement<'a> {
+    /// Of several conditions on any of some columns, that with the fewest values makes the parts. A
+    /// search has its own way to the rows.
+    pub(super) fn new(
+        list: &'a List,
+        checked: &'a Checked,
+        search: Option<Search>,
+        sorted: bool,
+    ) -> Self {
+        let own = list.restrictions.iter().filter_map(Restriction::any_of);
+        let asked = checked.conditions.iter();
+        let asked = asked.filter_map(|condition| any_of(list, condition));
+        let mut any_ofs: Vec<_> = own.cloned().chain(asked).collect();
+        let by_values = any_ofs.iter().enumerate();
+        let narrowest = by_values.min_by_key(|(_, any_of)| any_of.len());
+        let parts = match narrowest.map(|(at, _)| at) {
+            Some(at) if search.is_none() => any_ofs.remove(at).into_parts(),
+            _ => Vec::new(),
+        };
+        Self {
+            list,
+            checked,
+            search,
+            sorted,
+            parts,
+            any_ofs,
+        }
+    }
+
     fn best_first(&self) -> Option<&Search> {
         self.search.as_ref().filter(|_| !self.sorted)
     }
@@ -48,13 +81,14 @@ impl Statement<'_> {
         self.push_count(&mut sql);
         sql.push(") as list_total, ");
         keys.push_values(&mut sql);
-        sql.push(format_args!(" as list_keys from {}", self.list.from));
+        sql.push(" as list_keys from ");
         if self.best_first().is_some() {
+            sql.push(self.list.from);
             push_join(&mut sql, self.list);
+        } else if let [_, _, ..] = self.parts.as_slice() {
+            self.push_parts(&mut sql, keys)?;
         } else {
-            sql.push(" where true");
-            self.push_conditions(&mut sql);
-            self.push_search(&mut sql);
+            self.push_rows(&mut sql, self.parts.first());
             self.push_after(&mut sql, keys)?;
         }
         keys.push_order(&mut sql);
@@ -73,24 +107,67 @@ impl Statement<'_> {
     }
 
     fn push_count(&self, sql: &mut Sql) {
-        sql.push(format_args!("select count(*) from {}", self.list.from));
-        sql.push(" where true");
-        self.push_conditions(sql);
-        self.push_search(sql);
+        sql.push("select count(*) from ");
+        if let [_, _, ..] = self.parts.as_slice() {
+            for (n, part) in self.parts.iter().enumerate() {
+                sql.push(if n > 0 { " union all " } else { "(" });
+                sql.push("select from ");
+                self.push_rows(sql, Some(part));
+            }
+            sql.push(format_args!(") {}", self.list.alias()));
+        } else {
+            self.push_rows(sql, self.parts.first());
+        }
     }
 
-    /// ` and …` for all conditions but that of a search.
+    /// Each part as far as the page goes.
+    fn push_parts(&self, sql: &mut Sql, keys: &Keys) -> Result<(), Failure> {
+        for (n, part) in self.parts.iter().enumerate() {
+            sql.push(if n > 0 { " union all " } else { "(" });
+            sql.push("(select * from ");
+            self.push_rows(sql, Some(part));
+            self.push_after(sql, keys)?;
+            keys.push_order(sql);
+            if self.list.table.paged {
+                sql.push(" limit ").push_bind(self.reach());
+            }
+            sql.push(")");
+        }
+        sql.push(format_args!(") {}", self.list.alias()));
+        Ok(())
+    }
+
+    /// The rows of all pages, or a part of them.
+    fn push_rows(&self, sql: &mut Sql, part: Option<&Part>) {
+        sql.push(format_args!("{} where true", self.list.from));
+        self.push_conditions(sql);
+        self.push_search(sql);
+        if let Some(part) = part {
+            sql.push(" and ");
+            part.push(sql);
+        }
+    }
+
+    /// ` and …` for all conditions but that of a search and that of the parts.
     pub(super) fn push_conditions(&self, sql: &mut Sql) {
         for restriction in &self.list.restrictions {
-            sql.push(" and ");
-            restriction.push(sql);
+            if let Restriction::Holds { condition, value } = restriction {
+                sql.push(" and ");
+                Restriction::push(sql, condition, value.as_ref());
+            }
         }
         for condition in &self.checked.conditions {
             let target = self.list.target_of(condition.field);
-            if !matches!(target, Target::Words(_)) {
+            let elsewhere =
+                matches!(target, Target::Words(_)) || any_of(self.list, condition).is_some();
+            if !elsewhere {
                 sql.push(" and ");
                 target.push(sql, condition);
             }
+        }
+        for any_of in &self.any_ofs {
+            sql.push(" and ");
+            any_of.push(sql);
         }
     }
 
@@ -141,4 +218,17 @@ impl Statement<'_> {
             Start::After(_) => 0,
         }
     }
+}
+
+/// A condition that parts can be made of: not one that some columns have none of the values.
+fn any_of(list: &List, condition: &Condition) -> Option<AnyOf> {
+    let Target::AnyOf(columns) = list.target_of(condition.field) else {
+        return None;
+    };
+    let values = match &condition.test {
+        Test::Equals(value) => vec![value.clone()],
+        Test::In(values) => values.clone(),
+        _ => return None,
+    };
+    Some(AnyOf::new(columns, condition.field.class, values))
 }

@@ -1,5 +1,7 @@
 //! Against Postgres: `DATABASE_URL` names a server where the user may make databases.
 
+mod any_of;
+
 use std::collections::HashSet;
 
 use proto::lists::{Class, asc};

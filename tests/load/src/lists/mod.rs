@@ -7,7 +7,6 @@ mod queries;
 
 use anyhow::ensure;
 use clap::Args;
-use proto::wallet::v1::transaction_service_client::TransactionServiceClient;
 
 use self::{capture::Captured, explain::Plan, queries::Query};
 use crate::{
@@ -80,9 +79,7 @@ pub async fn run(server: Server) -> anyhow::Result<()> {
     let mut missed = Vec::new();
     for query in queries::all(channel.clone(), &token).await? {
         let captured = capture::record(&bed, query.name, async || {
-            let mut client = TransactionServiceClient::new(channel.clone());
-            let request = rpc::authorized(query.request.clone(), &token);
-            client.list_transactions(request).await?;
+            query.send(channel.clone(), &token).await?;
             Ok(())
         });
         let captured = captured.await?;

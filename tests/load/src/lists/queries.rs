@@ -3,9 +3,12 @@
 use anyhow::{Context as _, ensure};
 use proto::{
     common::v1::{Filter, ListRequest, Operator},
-    wallet::v1::{ListTransactionsRequest, transaction_service_client::TransactionServiceClient},
+    wallet::v1::{
+        ListActivityRequest, ListTransactionsRequest,
+        transaction_service_client::TransactionServiceClient,
+    },
 };
-use tonic::transport::Channel;
+use tonic::{Status, transport::Channel};
 
 use crate::rpc::{self, Token};
 
@@ -14,8 +17,31 @@ use crate::rpc::{self, Token};
 pub struct Query {
     /// What it is.
     pub name: &'static str,
-    /// What wallet-svc is asked.
-    pub request: ListTransactionsRequest,
+    asked: Asked,
+}
+
+/// What wallet-svc is asked.
+#[derive(Debug)]
+enum Asked {
+    Transactions(ListTransactionsRequest),
+    Activity(ListActivityRequest),
+}
+
+impl Query {
+    /// Asks.
+    pub async fn send(&self, channel: Channel, token: &Token) -> Result<(), Status> {
+        let mut client = TransactionServiceClient::new(channel);
+        match &self.asked {
+            Asked::Transactions(request) => {
+                let request = rpc::authorized(request.clone(), token);
+                client.list_transactions(request).await.map(drop)
+            }
+            Asked::Activity(request) => {
+                let request = rpc::authorized(request.clone(), token);
+                client.list_activity(request).await.map(drop)
+            }
+        }
+    }
 }
 
 const HOT: &str = "0000000d-0000-7000-8000-000000000000";
@@ -27,16 +53,12 @@ const LARGEST_PAGE: u32 = 1_000;
 
 /// All of them.
 pub async fn all(channel: Channel, token: &Token) -> anyhow::Result<Vec<Query>> {
-    let page = |wallet: Option<&str>, list| ListTransactionsRequest {
-        list: Some(list),
-        wallet_id: wallet.map(str::to_owned),
-    };
     let one = ListRequest::default;
-    let filtered = ListRequest {
+    let filtered = |field: &str, value: &str| ListRequest {
         filters: vec![Filter {
-            field: "externalReference".to_owned(),
+            field: field.to_owned(),
             operator: Operator::Eq.into(),
-            values: vec!["invoice-49999".to_owned()],
+            values: vec![value.to_owned()],
         }],
         ..one()
     };
@@ -46,6 +68,7 @@ pub async fn all(channel: Channel, token: &Token) -> anyhow::Result<Vec<Query>> 
     };
     let all = cursor(channel.clone(), token, None).await?;
     let hot = cursor(channel, token, Some(HOT)).await?;
+    let page = transactions;
     let queries = [
         ("transactions, page 1", page(None, one())),
         ("transactions, page 1 000 by cursor", page(None, late(all))),
@@ -59,10 +82,33 @@ pub async fn all(channel: Channel, token: &Token) -> anyhow::Result<Vec<Query>> 
             "a wallet's that went quiet long ago, page 1",
             page(Some(QUIET), one()),
         ),
-        ("filter[externalReference]", page(None, filtered)),
+        (
+            "filter[walletId], one that went quiet",
+            page(None, filtered("walletId", QUIET)),
+        ),
+        ("a hot wallet's activity", activity(HOT)),
+        ("the activity of one that went quiet", activity(QUIET)),
+        (
+            "filter[externalReference]",
+            page(None, filtered("externalReference", "invoice-49999")),
+        ),
     ];
-    let queries = queries.map(|(name, request)| Query { name, request });
+    let queries = queries.map(|(name, asked)| Query { name, asked });
     Ok(queries.into())
+}
+
+fn transactions(wallet: Option<&str>, list: ListRequest) -> Asked {
+    Asked::Transactions(ListTransactionsRequest {
+        list: Some(list),
+        wallet_id: wallet.map(str::to_owned),
+    })
+}
+
+fn activity(wallet: &str) -> Asked {
+    Asked::Activity(ListActivityRequest {
+        list: None,
+        wallet_id: Some(wallet.to_owned()),
+    })
 }
 
 /// The cursor of page 1 000: a cursor does not depend on how large the pages before it were.

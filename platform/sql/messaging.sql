@@ -2,7 +2,7 @@
 -- into its first migration with `:schema` replaced by its own, and grants its app role what the
 -- comments say. Migrations are the service's own from then on.
 
--- grant: select, insert, update (published_at), delete
+-- Events written, kept for a replay. grant: select, insert, delete
 create table :schema.outbox (
     id uuid not null,
     -- The order of insertion. Within an aggregate it is the order of versions, because a version is
@@ -16,13 +16,18 @@ create table :schema.outbox (
     body bytea not null,
     traceparent text,
     created_at timestamptz(3) not null default now(),
-    published_at timestamptz(3),
-    constraint outbox_pkey primary key (id),
+    constraint outbox_pkey primary key (position),
     constraint outbox_aggregate_version_key unique (aggregate_id, aggregate_kind, aggregate_version),
     constraint outbox_aggregate_version_check check (aggregate_version > 0)
 );
-create index outbox_unpublished_idx on :schema.outbox (position) where published_at is null;
 create index outbox_created_at_idx on :schema.outbox using brin (created_at);
+
+-- Those that JetStream has not acknowledged: a row that comes and goes is cheaper than a mark on the
+-- event, whose update would write all of it and its indexes again. grant: select, insert, delete
+create table :schema.outbox_pending (
+    position bigint not null,
+    constraint outbox_pending_pkey primary key (position)
+);
 
 -- grant: select, insert, delete
 create table :schema.inbox (

@@ -27,7 +27,7 @@ pub async fn eventually(what: &str, deadline: Duration, mut condition: impl Asyn
 /// idempotency keys in progress. Waits a moment for the relay.
 pub async fn assert_no_leftovers(pool: &PgPool, schema: Schema) {
     let sql = schema.sql(
-        "select (select count(*) from :schema.outbox where published_at is null)
+        "select (select count(*) from :schema.outbox_pending)
               + (select count(*) from :schema.dead_letters)
               + (select count(*) from :schema.idempotency_keys where answer is null)",
     );

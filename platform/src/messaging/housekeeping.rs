@@ -17,9 +17,11 @@ const BITE: i64 = 2_000;
 
 /// Published events stay replayable for 7 days; the inbox outlives every replay by far.
 const PURGES: [&str; 3] = [
-    "delete from :schema.outbox where id in (
-         select id from :schema.outbox
-         where created_at < now() - interval '7 days' and published_at is not null limit $1)",
+    "delete from :schema.outbox where position in (
+         select position from :schema.outbox o
+         where created_at < now() - interval '7 days'
+             and not exists (select from :schema.outbox_pending p where p.position = o.position)
+         limit $1)",
     "delete from :schema.inbox where (consumer, event_id) in (
          select consumer, event_id from :schema.inbox
          where applied_at < now() - interval '30 days' limit $1)",
@@ -54,9 +56,11 @@ pub(super) async fn run(pool: &PgPool, schema: Schema, token: &CancellationToken
 async fn show_gauges(pool: &PgPool, schema: Schema) -> Result<(), sqlx::Error> {
     let sql = schema.sql(
         "select count(*)::float8,
-                coalesce(extract(epoch from now() - min(created_at)), 0)::float8,
+                coalesce(extract(epoch from now() - (
+                    select created_at from :schema.outbox
+                    where position = min(pending.position))), 0)::float8,
                 (select count(*) from :schema.dead_letters where parked_at is not null)::float8
-         from :schema.outbox where published_at is null",
+         from :schema.outbox_pending pending",
     );
     let (unpublished, oldest, parked): (f64, f64, f64) =
         sqlx::query_as(sql).fetch_one(pool).await?;

@@ -84,10 +84,13 @@ pub struct Columns {
 impl Columns {
     /// The statement these columns are for. `unnest` keeps their order, and with it the positions.
     pub const INSERT: &str = "
-        insert into :schema.outbox
-            (id, event_type, aggregate_kind, aggregate_id, aggregate_version, body, traceparent)
-        select * from unnest
-            ($1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::bigint[], $6::bytea[], $7::text[])";
+        with told as (
+            insert into :schema.outbox
+                (id, event_type, aggregate_kind, aggregate_id, aggregate_version, body, traceparent)
+            select * from unnest
+                ($1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::bigint[], $6::bytea[], $7::text[])
+            returning position)
+        insert into :schema.outbox_pending select position from told";
 
     /// Adds one row.
     pub fn push(&mut self, message: Message) {

@@ -73,7 +73,7 @@ impl Row {
 #[derive(Debug, Default)]
 pub(super) struct Published {
     /// Acknowledged rows.
-    pub(super) ids: Vec<Uuid>,
+    pub(super) positions: Vec<i64>,
     /// One of the errors that kept the others back.
     pub(super) error: Option<async_nats::Error>,
 }
@@ -92,13 +92,13 @@ pub(super) async fn in_order(
         match batch::publish(js, messages, ACKS_WITHIN).await {
             Ok(()) => {
                 return Published {
-                    ids: rows.iter().map(|row| row.id).collect(),
+                    positions: rows.iter().map(|row| row.position).collect(),
                     error: None,
                 };
             }
             Err(batch::Error::Away(error)) => {
                 return Published {
-                    ids: Vec::new(),
+                    positions: Vec::new(),
                     error: Some(error),
                 };
             }
@@ -118,7 +118,7 @@ async fn one_by_one(js: &Context, context: Schema, rows: Vec<Row>, run: Option<U
         .map(|chain| publish_chain(js, context, chain, run, deadline))
         .buffer_unordered(CONCURRENCY);
     while let Some(chain) = chains.next().await {
-        published.ids.extend(chain.ids);
+        published.positions.extend(chain.positions);
         published.error = chain.error.or(published.error);
     }
     published
@@ -151,9 +151,9 @@ async fn publish_chain(
 ) -> Published {
     let mut published = Published::default();
     for row in chain {
-        let id = row.id;
+        let position = row.position;
         match timeout_at(deadline, publish(js, context, row, run)).await {
-            Ok(Ok(())) => published.ids.push(id),
+            Ok(Ok(())) => published.positions.push(position),
             Ok(Err(error)) => {
                 published.error = Some(error.into());
                 break;

@@ -1,7 +1,7 @@
 //! The relay: publishes committed outbox rows in order, one relay a schema at a time.
 //!
-//! It holds no lock or transaction while it publishes, and goes by `published_at is null` rather
-//! than by a cursor, because sequences commit out of order. While NATS is away it keeps trying.
+//! It holds no lock or transaction while it publishes, and goes by `outbox_pending` rather than by a
+//! cursor, because sequences commit out of order. While NATS is away it keeps trying.
 
 use std::time::Duration;
 
@@ -9,7 +9,6 @@ use async_nats::jetstream::Context;
 use sqlx::PgPool;
 use tokio::{sync::watch, time::sleep};
 use tokio_util::sync::CancellationToken;
-use uuid::Uuid;
 
 use super::{
     Lease, housekeeping,
@@ -129,7 +128,7 @@ impl Relay {
         if failpoint::fails("outbox.published") {
             return Err("failpoint outbox.published".into());
         }
-        self.mark(&published.ids).await?;
+        self.mark(&published.positions).await?;
         match published.error {
             None => Ok(Pass::Published),
             Some(error) => {
@@ -142,7 +141,10 @@ impl Relay {
 
     async fn unpublished(&self) -> Result<Vec<Row>, sqlx::Error> {
         let sql = format!(
-            "select {} from :schema.outbox where published_at is null order by position limit $1",
+            "select {} from :schema.outbox
+             where position = any (array(
+                 select position from :schema.outbox_pending order by position limit $1))
+             order by position",
             Row::COLUMNS
         );
         sqlx::query_as(self.schema.sql(&sql))
@@ -151,15 +153,15 @@ impl Relay {
             .await
     }
 
-    async fn mark(&self, ids: &[Uuid]) -> Result<(), sqlx::Error> {
-        if ids.is_empty() {
+    async fn mark(&self, published: &[i64]) -> Result<(), sqlx::Error> {
+        if published.is_empty() {
             return Ok(());
         }
         let sql = self
             .schema
-            .sql("update :schema.outbox set published_at = now() where id = any($1)");
-        sqlx::query(sql).bind(ids).execute(&self.pool).await?;
-        metrics::counter!("outbox_published_total").increment(ids.len() as u64);
+            .sql("delete from :schema.outbox_pending where position = any($1)");
+        sqlx::query(sql).bind(published).execute(&self.pool).await?;
+        metrics::counter!("outbox_published_total").increment(published.len() as u64);
         Ok(())
     }
 }

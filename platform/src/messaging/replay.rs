@@ -50,6 +50,6 @@ pub async fn replay(
             return Err(anyhow::Error::from_boxed(error))
                 .with_context(|| format!("stopped after {replayed} events; run it again"));
         }
-        replayed += published.ids.len() as u64;
+        replayed += published.positions.len() as u64;
     }
 }

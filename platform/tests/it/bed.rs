@@ -113,7 +113,7 @@ impl Bed {
     }
 
     pub(crate) async fn unpublished(&self) -> i64 {
-        self.count("select count(*) from :schema.outbox where published_at is null")
+        self.count("select count(*) from :schema.outbox_pending")
             .await
     }
 

@@ -232,10 +232,10 @@ impl Shop {
     async fn unpublished(&self) -> i64 {
         let url = self.stack.wiring().admin_url().expect("a url");
         let mut connection = <sqlx::PgConnection as sqlx::Connection>::connect(&url).await;
-        let count = "select (select count(*) from catalog.outbox where published_at is null)
-                          + (select count(*) from orders.outbox where published_at is null)
-                          + (select count(*) from wallet.outbox where published_at is null)
-                          + (select count(*) from identity.outbox where published_at is null)";
+        let count = "select (select count(*) from catalog.outbox_pending)
+                          + (select count(*) from orders.outbox_pending)
+                          + (select count(*) from wallet.outbox_pending)
+                          + (select count(*) from identity.outbox_pending)";
         let connection = connection.as_mut().expect("Postgres answers");
         sqlx::query_scalar(count)
             .fetch_one(connection)

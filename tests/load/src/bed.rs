@@ -173,7 +173,7 @@ impl Bed {
         let mut conn = self.connect(None).await?;
         let counts = "select coalesce(pg_sequence_last_value(
                  pg_get_serial_sequence('wallet.outbox', 'position')::regclass), 0),
-             (select count(*) from wallet.outbox where published_at is null)";
+             (select count(*) from wallet.outbox_pending)";
         let (written, waiting) = sqlx::query_as(counts).fetch_one(&mut conn).await?;
         Ok(Events { written, waiting })
     }
@@ -187,7 +187,7 @@ impl Bed {
         }
         let mut conn = self.connect(None).await?;
         for sql in [
-            "update wallet.outbox set published_at = now() where published_at is null",
+            "delete from wallet.outbox_pending",
             "vacuum analyze",
             "checkpoint",
         ] {

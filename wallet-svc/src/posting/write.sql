@@ -67,5 +67,8 @@ told as (
         id, event_type, aggregate_kind, aggregate_id, aggregate_version, body, traceparent)
     select * from unnest(
         $60::uuid[], $61::text[], $62::text[], $63::uuid[], $64::bigint[], $65::bytea[],
-        $66::text[]))
+        $66::text[])
+    returning position),
+pending as (
+    insert into wallet.outbox_pending select position from told)
 select (select count(*) from changed), (select count(*) from balanced)

@@ -1,0 +1,12 @@
+-- Which events wait for JetStream is told by rows that come and go: a mark on the event made Postgres
+-- write all of it and its indexes again.
+create table catalog.outbox_pending (
+    position bigint not null,
+    constraint outbox_pending_pkey primary key (position)
+);
+insert into catalog.outbox_pending select position from catalog.outbox where published_at is null;
+
+alter table catalog.outbox drop constraint outbox_pkey, drop column published_at;
+alter table catalog.outbox add constraint outbox_pkey primary key (position);
+
+grant select, insert, delete on catalog.outbox_pending to guerdon_catalog_app;

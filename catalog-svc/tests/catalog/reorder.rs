@@ -181,7 +181,7 @@ async fn moves_that_meet_leave_one_order(pool: PgPoolOptions, server: PgConnectO
     for _ in 0..10 {
         ids.push(catalog.product(new_product(&category)).await.id);
     }
-    let moves = (0..50).map(|n| {
+    let moves = (0..20).map(|n| {
         let request = wire::ReorderProductRequest {
             id: ids[n * 7 % 10].clone(),
             subsequent_id: (n % 5 > 0).then(|| ids[n * 3 % 10].clone()),

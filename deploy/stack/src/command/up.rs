@@ -148,7 +148,7 @@ fn seed(args: &UpArgs, place: &Place, stack: &Stack) -> Result<Option<String>> {
     place.progress.tell("  ..  Making the demo shop");
     let wiring = stack.wiring();
     let tally = demo::seed(&wiring.rest_url(), &wiring.secrets.api_key)?;
-    Ok(Some(format!("Demo shop: {tally}. {}", demo::hint()?)))
+    Ok(Some(format!("Demo shop: {tally}. {}", demo::HINT)))
 }
 
 /// The summary first, then what was made, then the logs.

@@ -111,7 +111,11 @@ pub async fn retry(
     let mut retried = 0;
     for (event_id, subject, Json(stored), body) in letters {
         let mut headers = HeaderMap::new();
-        for (name, value) in stored {
+        // JetStream's own told of the message that was stored, such as its place in a batch.
+        for (name, value) in stored
+            .into_iter()
+            .filter(|(name, _)| !name.starts_with("Nats-"))
+        {
             headers.insert(name, value);
         }
         headers.insert(NATS_MESSAGE_ID, format!("{event_id}:retry:{}", attempt()));

@@ -171,6 +171,10 @@ async fn ten_failures_park_an_event_until_it_is_retried(
             .unwrap()
     };
     assert_eq!(retry(Some(crate::bed::uuid())).await, 0);
+    // What an event has that came in a batch.
+    let batched = "update :schema.dead_letters set headers = headers
+         || '{\"Nats-Batch-Id\": \"a\", \"Nats-Batch-Sequence\": \"2\"}'";
+    bed.execute(batched).await;
     assert_eq!(retry(None).await, 1);
     eventually("it had its effect", SOON, async || effects(&bed).await == 2).await;
     assert_no_leftovers(&bed.pool, bed.schema).await;

@@ -116,7 +116,13 @@ async fn deliver_again(shop: &Shop, subject: &str) {
         .get_last_raw_message_by_subject(subject)
         .await
         .expect("an event");
-    let mut headers = message.headers.clone();
+    // JetStream's own headers tell of the batch that it came in.
+    let mut headers = async_nats::HeaderMap::new();
+    for (name, values) in message.headers.iter() {
+        if let (false, Some(value)) = (name.to_string().starts_with("Nats-"), values.first()) {
+            headers.insert(name.clone(), value.clone());
+        }
+    }
     headers.insert("Nats-Msg-Id", "delivered-again");
     let publish = jetstream.publish_with_headers(subject.to_owned(), headers, message.payload);
     let published = publish.await.expect("sent").await.expect("stored").sequence;

@@ -263,7 +263,8 @@ impl Command {
         }
     }
 
-    /// The balances it may change, which have to be locked.
+    /// The balances that have to be locked: those it may change, and those that keep a wallet it is
+    /// decided on from changing.
     pub fn accounts(&self, book: &Book) -> Vec<AccountKey> {
         let of_targets = |after: Status| {
             let targets = self.targets(book);
@@ -273,7 +274,7 @@ impl Command {
         match self {
             Self::Create(new) => touched(new.kind, new.sides, &new.asset, new.status),
             Self::Advance(Advance { action, .. }) => match action {
-                Action::Approve => Vec::new(),
+                Action::Approve => of_targets(Status::Processing),
                 Action::Confirm => of_targets(Status::Confirmed),
                 Action::Fail | Action::Reject => of_targets(Status::Failed),
             },

@@ -1,11 +1,12 @@
 //! Many at once: nothing is spent twice, nobody deadlocks, one of two wins.
 
 use futures::future::join_all;
-use platform::error::Code;
+use platform::{error::Code, pg, testing::eventually};
 use proto::wallet::v1::TransactionStatus;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use wallet_svc::wallet::{model::WalletId, repo::lock_wallet_in_tx};
 
-use crate::bed::{Bed, refused};
+use crate::bed::{Bed, SOON, refused};
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
 async fn four_hundred_debits_of_one_on_a_hundred(_: PgPoolOptions, server: PgConnectOptions) {
@@ -87,5 +88,38 @@ async fn nothing_is_confirmed_after_the_lock_is_answered(
         assert_eq!(bed.balance(&wallet).await, after_lock);
         bed.lock(&wallet, false).await;
     }
+    bed.end().await;
+}
+
+#[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
+async fn an_approval_waits_for_a_wallet_that_is_being_locked(
+    _: PgPoolOptions,
+    server: PgConnectOptions,
+) {
+    let bed = Bed::new(server).await;
+    let wallet = bed.wallet().await;
+    let deposit = bed.deposit(&wallet, "1", "usd").await.unwrap();
+    // What a request that locks the wallet holds, from its first statement to its commit.
+    let mut locking = pg::tx(&bed.pool).await.unwrap();
+    let id = WalletId::parse(&wallet).unwrap();
+    lock_wallet_in_tx(&mut locking, id).await.unwrap().unwrap();
+
+    let approval = bed.approve(&deposit.id);
+    let lock = async {
+        let waiting = "select count(*) from pg_stat_activity
+             where datname = current_database() and wait_event_type = 'Lock'";
+        eventually("the approval waits", SOON, async || {
+            bed.count(waiting).await > 0
+        })
+        .await;
+        sqlx::query("update wallet.wallets set locked = true where id = $1::text::uuid")
+            .bind(&wallet)
+            .execute(&mut *locking)
+            .await
+            .unwrap();
+        locking.commit().await.unwrap();
+    };
+    let (approval, ()) = tokio::join!(approval, lock);
+    assert_eq!(refused(approval).0, Code::WalletLocked);
     bed.end().await;
 }

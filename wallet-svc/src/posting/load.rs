@@ -44,7 +44,9 @@ pub(super) async fn load_in_tx(
     let assets: BTreeSet<_> = commands.iter().flat_map(|one| one.assets(&book)).collect();
     self::assets(conn, &mut book, assets).await?;
     earlier::bonuses(conn, &mut book, &commands).await?;
-    let records = look_up(conn, &mut book, postings).await?;
+    let keys = postings.iter().filter_map(|posting| posting.key.as_ref());
+    let scopes: Vec<_> = keys.map(|key| *key.scope()).collect();
+    let records = look_up(conn, &mut book, &commands, &scopes).await?;
     let exists = |key: &AccountKey| book.wallets.contains_key(&key.wallet);
     let missing = accounts
         .into_iter()
@@ -88,28 +90,27 @@ async fn assets(
 async fn look_up(
     conn: &mut PgConnection,
     book: &mut Book,
-    postings: &[&Posting],
+    commands: &[&Command],
+    scopes: &[Scope],
 ) -> Result<HashMap<Scope, Record>, sqlx::Error> {
-    let commands: Vec<_> = postings.iter().map(|posting| &posting.command).collect();
-    let operations = earlier::new_operations(book, &commands);
-    let keys = postings.iter().filter_map(|posting| posting.key.as_ref());
-    let scopes: Vec<_> = keys.map(|key| *key.scope()).collect();
-    let repeats = wallets(conn, book, &commands, &operations, &scopes).await?;
+    let operations = earlier::new_operations(book, commands);
+    let repeats = wallets(conn, book, commands, &operations, scopes).await?;
     if repeats.operations {
         earlier::operations(conn, book, &operations).await?;
     }
     if !repeats.keys {
         return Ok(HashMap::new());
     }
-    idempotency::find_in_tx(conn, SCHEMA, &scopes).await
+    idempotency::find_in_tx(conn, SCHEMA, scopes).await
 }
 
-/// Whether any is known already.
+/// Whether any was there before.
 struct Repeats {
     operations: bool,
     keys: bool,
 }
 
+/// The wallets, and whether any of the operations and keys is repeated.
 async fn wallets(
     conn: &mut PgConnection,
     book: &mut Book,
@@ -155,8 +156,9 @@ async fn wallets(
     Ok(repeats)
 }
 
-/// Locks the balances and reads their assets, and with them the group's time: no earlier than the database's clock once
-/// all are locked, nor than any earlier movement on them, so that time and sequence agree.
+/// Locks the balances, with a share in their assets. Fixes the group's time: no earlier than the
+/// database's clock once all are locked, nor than any earlier movement on them, so that time and
+/// sequence agree.
 async fn balances(
     conn: &mut PgConnection,
     book: &mut Book,
@@ -166,7 +168,7 @@ async fn balances(
     let wallets: Vec<_> = wallets.into_iter().collect();
     let assets: BTreeSet<_> = keys.iter().map(|key| key.asset.as_str()).collect();
     let assets: Vec<_> = assets.into_iter().map(str::to_owned).collect();
-    // The cross product of wallets and assets: one plain scan of the key, without a join.
+    // The cross product of wallets and assets: one plain scan of the balances' key.
     let rows = sqlx::query!(
         r#"select wallet_id, asset_code, amount, held, incoming, sequence, moved_at, system,
              enabled, decimal_places, clock_timestamp() as "locked_at!"
@@ -189,11 +191,13 @@ async fn balances(
         let locked_at: DateTime<Utc> = row.locked_at;
         book.now = book.now.max(locked_at.trunc_subsecs(3)).max(row.moved_at);
         let asset = AssetCode::stored(&row.asset_code);
-        let rule = AssetRule {
-            enabled: row.enabled,
-            places: row.decimal_places,
-        };
-        book.assets.insert(asset.clone(), rule);
+        if !book.assets.contains_key(&asset) {
+            let rule = AssetRule {
+                enabled: row.enabled,
+                places: row.decimal_places,
+            };
+            book.assets.insert(asset.clone(), rule);
+        }
         let key = AccountKey {
             wallet: row.wallet_id,
             asset,

@@ -82,3 +82,68 @@ async fn purge(pool: &PgPool, schema: Schema) -> Result<(), sqlx::Error> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use metrics_exporter_prometheus::PrometheusBuilder;
+    use sqlx::AssertSqlSafe;
+
+    use super::*;
+
+    const SCHEMA: Schema = Schema::new("things");
+
+    /// Three events: published eight days ago, pending for as long, published now.
+    async fn fill(pool: &PgPool) {
+        let tables = include_str!("../../sql/messaging.sql").replace(":schema", SCHEMA.name());
+        let sql = format!(
+            "create schema things; {tables}
+             insert into things.outbox
+                 (id, event_type, aggregate_kind, aggregate_id, aggregate_version, body, created_at)
+             select gen_random_uuid(), 'guerdon.things.v1.ThingDone', 'thing', gen_random_uuid(), 1,
+                 '', now() - days * interval '1 day'
+             from unnest(array[8, 8, 0]) with ordinality as events (days, n) order by n;
+             insert into things.outbox_pending values (2)"
+        );
+        sqlx::raw_sql(AssertSqlSafe(sql))
+            .execute(pool)
+            .await
+            .unwrap();
+    }
+
+    #[sqlx::test(migrations = false)]
+    async fn published_events_go_after_a_week_and_pending_ones_stay(pool: PgPool) {
+        fill(&pool).await;
+        purge(&pool, SCHEMA).await.unwrap();
+        let left = "select array_agg(position order by position) from things.outbox";
+        let left: Vec<i64> = sqlx::query_scalar(left).fetch_one(&pool).await.unwrap();
+        assert_eq!(left, [2, 3]);
+    }
+
+    #[sqlx::test(migrations = false)]
+    async fn the_gauges_tell_of_pending_events(pool: PgPool) {
+        fill(&pool).await;
+        let recorder = PrometheusBuilder::new().build_recorder();
+        let metrics = recorder.handle();
+        // The runtime of a sqlx test has this one thread.
+        let _guard = metrics::set_default_local_recorder(&recorder);
+        show_gauges(&pool, SCHEMA).await.unwrap();
+        let gauge = |name: &str| {
+            let shown = metrics.render();
+            let value = shown
+                .lines()
+                .find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+            value.unwrap().parse::<f64>().unwrap()
+        };
+        assert!((gauge("outbox_unpublished") - 1.0).abs() < 1e-9);
+        let week = 7.0 * 24.0 * 3600.0;
+        assert!(gauge("outbox_oldest_unpublished_seconds") > week);
+
+        sqlx::raw_sql("delete from things.outbox_pending")
+            .execute(&pool)
+            .await
+            .unwrap();
+        show_gauges(&pool, SCHEMA).await.unwrap();
+        assert!(gauge("outbox_unpublished").abs() < 1e-9);
+        assert!(gauge("outbox_oldest_unpublished_seconds").abs() < 1e-9);
+    }
+}

@@ -7,6 +7,7 @@ use async_nats::{
     header::NATS_MESSAGE_ID,
     jetstream::{Context, context::PublishError, message::PublishMessage},
 };
+use bytes::Bytes;
 use chrono::{DateTime, SecondsFormat, Utc};
 use futures::{StreamExt as _, stream};
 use tokio::time::{Instant, timeout_at};
@@ -30,7 +31,8 @@ pub(super) struct Row {
     aggregate_kind: String,
     aggregate_id: Uuid,
     aggregate_version: i64,
-    body: Vec<u8>,
+    #[sqlx(try_from = "Vec<u8>")]
+    body: Bytes,
     traceparent: Option<String>,
     created_at: DateTime<Utc>,
 }
@@ -64,7 +66,7 @@ impl Row {
         batch::Message {
             subject: self.event_type.clone(),
             headers,
-            payload: self.body.clone().into(),
+            payload: self.body.clone(),
         }
     }
 }

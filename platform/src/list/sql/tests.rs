@@ -1,6 +1,7 @@
 //! Against Postgres: `DATABASE_URL` names a server where the user may make databases.
 
 mod any_of;
+mod search;
 
 use std::collections::HashSet;
 
@@ -92,6 +93,38 @@ async fn total(pool: &PgPool, raw: &str) -> u64 {
         .total
 }
 
+/// The ids of all rows and their total, page by page, by number and by cursor alike.
+async fn visited(pool: &PgPool, list: &List, query: &str, size: usize) -> (Vec<Uuid>, u64) {
+    let mut conn = pool.acquire().await.unwrap();
+    let mut seen = Vec::new();
+    let mut cursor = String::new();
+    for number in 1.. {
+        let page = format!("{query}&page[size]={size}");
+        let request = query::parse(&format!("{page}&page[number]={number}")).unwrap();
+        let numbered: Page<(Uuid,)> = list.fetch(&mut conn, &request).await.unwrap();
+        let request = query::parse(&format!("{page}{cursor}")).unwrap();
+        let continued: Page<(Uuid,)> = list.fetch(&mut conn, &request).await.unwrap();
+        assert_eq!(numbered.rows, continued.rows, "{query} page {number}");
+        assert_eq!(numbered.total, continued.total, "{query} page {number}");
+        assert_eq!(
+            numbered.next_cursor, continued.next_cursor,
+            "{query} page {number}"
+        );
+        seen.extend(continued.rows.into_iter().map(|(id,)| id));
+        let Some(next) = continued.next_cursor else {
+            assert_eq!(seen.len() as u64, continued.total, "{query}");
+            return (seen, continued.total);
+        };
+        assert_eq!(seen.len(), number * size, "{query} page {number}");
+        assert!(
+            (seen.len() as u64) < continued.total,
+            "{query} page {number}"
+        );
+        cursor = format!("&page[after]={next}");
+    }
+    unreachable!("a list ends")
+}
+
 async fn refused(pool: &PgPool, raw: &str) {
     let failure = page(pool, raw).await.map(|page| page.total).expect_err(raw);
     assert_eq!(failure.code, Code::InvalidQuery, "{raw}");
@@ -116,36 +149,9 @@ async fn every_sort_pages_through_each_row_once(pool: PgPool) {
         "-nick,paidAt,-amount",
         "-nick,-paidAt",
     ] {
-        let (mut by_number, mut by_cursor) = (Vec::new(), Vec::new());
-        let mut next = None;
-        for number in 1..=15 {
-            let raw = format!("sort={sort}&page[size]=7&page[number]={number}");
-            let numbered = page(&pool, &raw).await.unwrap();
-            let raw = next.map_or_else(
-                || format!("sort={sort}&page[size]=7"),
-                |cursor| format!("sort={sort}&page[size]=7&page[after]={cursor}"),
-            );
-            let continued = page(&pool, &raw).await.unwrap();
-            assert_eq!((numbered.total, continued.total), (100, 100), "{sort}");
-            assert_eq!(
-                numbered.next_cursor, continued.next_cursor,
-                "{sort} page {number}"
-            );
-            assert_eq!(
-                continued.next_cursor.is_some(),
-                number < 15,
-                "{sort} page {number}"
-            );
-            by_number.extend(numbered.rows);
-            by_cursor.extend(continued.rows);
-            next = continued.next_cursor;
-        }
-        assert_eq!(by_number, by_cursor, "{sort}");
-        assert_eq!(
-            by_number.iter().collect::<HashSet<_>>().len(),
-            100,
-            "{sort}"
-        );
+        let (seen, total) = visited(&pool, &things(), &format!("sort={sort}"), 7).await;
+        assert_eq!((seen.len(), total), (100, 100), "{sort}");
+        assert_eq!(seen.iter().collect::<HashSet<_>>().len(), 100, "{sort}");
     }
 }
 
@@ -329,95 +335,4 @@ async fn whole_lists_have_no_pages(pool: PgPool) {
 struct PgRowOf {
     #[sqlx(rename = "code")]
     _code: String,
-}
-
-/// Thing `n` of 6 000. All are codes, every third is a lamp by name, every fifth by code only, and
-/// one of all has a name of its own.
-async fn fill_with_lamps(pool: &PgPool) {
-    fill(pool).await;
-    let sql = "
-        delete from things;
-        insert into things
-        select
-            ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid,
-            case when n = 5 then 'Unique' when n % 3 = 0 then 'Lamp' else 'Thing' end, null,
-            case when n % 5 = 0 then 'lamp code' else 'code' end, null,
-            n % 10, n, true, '{}', null, null, null,
-            timestamptz '2026-01-31T10:00:00Z' - n / 2 * interval '1 s', null
-        from generate_series(1, 6000) as n";
-    sqlx::raw_sql(sql).execute(pool).await.unwrap();
-}
-
-/// All rows by number and by cursor, and the total.
-async fn visited(pool: &PgPool, query: &str, size: usize) -> (Vec<u128>, u64) {
-    let (mut seen, mut total, mut next) = (Vec::new(), 0, None);
-    for number in 1.. {
-        let raw = format!("{query}&page[size]={size}&page[number]={number}");
-        let numbered = page(pool, &raw).await.unwrap();
-        let raw = next.map_or_else(
-            || format!("{query}&page[size]={size}"),
-            |cursor| format!("{query}&page[size]={size}&page[after]={cursor}"),
-        );
-        let continued = page(pool, &raw).await.unwrap();
-        assert_eq!(numbered.rows, continued.rows, "{query} page {number}");
-        assert_eq!(numbered.next_cursor, continued.next_cursor);
-        seen.extend(numbered.rows.iter().map(|(id,)| id.as_u128() & 0xffff_ffff));
-        (total, next) = (continued.total, continued.next_cursor);
-        if next.is_none() {
-            break;
-        }
-    }
-    (seen, total)
-}
-
-/// As `lpad` wrote it: decimal digits, read as hexadecimal ones.
-fn number(id: u128) -> u32 {
-    format!("{id:x}").parse().unwrap()
-}
-
-#[sqlx::test(migrations = false)]
-async fn a_search_gives_the_best_first_whether_few_or_many(pool: PgPool) {
-    fill_with_lamps(&pool).await;
-    let lamps = (1..=6000).filter(|n| *n != 5 && n % 3 == 0);
-    // `-createdAt`, and of two made at once the later id.
-    let later = |n: &u32| (n / 2, std::cmp::Reverse(*n));
-    let mut lamps: Vec<u32> = lamps.collect();
-    lamps.sort_by_key(later);
-    let mut others: Vec<u32> = (1..=6000).filter(|n| n % 5 == 0 && n % 3 > 0).collect();
-    others.sort_by_key(later);
-    let expected: Vec<_> = lamps.iter().chain(&others).copied().collect();
-    let (seen, all) = visited(&pool, "filter[search]=lam", 700).await;
-    assert_eq!(all, 2800);
-    assert_eq!(seen.into_iter().map(number).collect::<Vec<_>>(), expected);
-
-    for (query, expected) in [
-        ("filter[search]=unique", vec![5]),
-        (
-            "filter[search]=lamp%20code&filter[amount]=0&filter[quantity]=gte:5990",
-            vec![5990, 6000],
-        ),
-        (
-            "filter[search]=lamp&filter[quantity]=lt:10",
-            vec![3, 6, 9, 5],
-        ),
-        (
-            "filter[search]=lamp&filter[quantity]=lt:10&sort=-quantity",
-            vec![9, 6, 5, 3],
-        ),
-        ("filter[search]=nothing", vec![]),
-    ] {
-        let (seen, all) = visited(&pool, query, 2).await;
-        assert_eq!(
-            seen.into_iter().map(number).collect::<Vec<_>>(),
-            expected,
-            "{query}"
-        );
-        assert_eq!(all, expected.len() as u64, "{query}");
-    }
-    assert_eq!(total(&pool, "filter[search]=parent").await, 0);
-    let sql =
-        "update things set origin_id = '00000000-0000-7000-8000-0000000000aa' where quantity < 8";
-    sqlx::raw_sql(sql).execute(&pool).await.unwrap();
-    let (seen, _) = visited(&pool, "filter[search]=lamp%20par", 3).await;
-    assert_eq!(seen.into_iter().map(number).collect::<Vec<_>>(), [3, 5, 6]);
 }

@@ -10,7 +10,7 @@
 //! # use platform::{error::Failure, idempotency::{self, Answer, Key, Started}, pg::{self, Schema}};
 //! # use prost_types::Timestamp as Product;
 //! # use sqlx::{PgConnection, PgPool};
-//! # async fn insert_in_tx(conn: &mut PgConnection, new: &str) -> Result<Product, Failure> { unimplemented!() }
+//! # async fn insert_in_tx(conn: &mut PgConnection, new: &str) -> Result<Product, Failure> { Ok(Product::default()) }
 //! const SCHEMA: Schema = Schema::new("catalog");
 //!
 //! // The service's use case. `work` derefs to the connection of its transaction; on an error it is

@@ -5,7 +5,7 @@ use std::{
     fs::{self, File},
     path::{Path, PathBuf},
     process::Command,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use anyhow::{Context as _, ensure};
@@ -20,11 +20,13 @@ use stack::{
     project::{Dirs, Project},
     secrets::Secrets,
 };
+use tokio::time::{interval, timeout};
 
 use crate::Server;
 
 /// How long the relay is waited for to publish what a run left.
 const DRAIN: Duration = Duration::from_secs(10);
+const BETWEEN_LOOKS: Duration = Duration::from_millis(250);
 
 /// What a bed is to be like.
 #[derive(Debug)]
@@ -181,9 +183,17 @@ impl Bed {
     /// So that no run pays for the one before it: waits a while for events to be published, sets
     /// aside those that then still wait, and has Postgres write its pages.
     pub async fn settle(&self) -> anyhow::Result<()> {
-        let end = Instant::now() + DRAIN;
-        while self.events().await?.waiting > 0 && Instant::now() < end {
-            tokio::time::sleep(Duration::from_millis(250)).await;
+        let drained = async {
+            let mut looks = interval(BETWEEN_LOOKS);
+            loop {
+                looks.tick().await;
+                if self.events().await?.waiting == 0 {
+                    return Ok::<(), anyhow::Error>(());
+                }
+            }
+        };
+        if let Ok(drained) = timeout(DRAIN, drained).await {
+            drained?;
         }
         let mut conn = self.connect(None).await?;
         for sql in [

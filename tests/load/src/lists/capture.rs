@@ -1,14 +1,18 @@
 //! The statement that a service sends for a list, taken from Postgres' log.
 
-use std::fs;
+use std::{fs, time::Duration};
 
 use anyhow::Context as _;
+use platform::testing::eventually;
 use sqlx::PgConnection;
 
 use crate::bed::Bed;
 
 /// Calls of each list: after five, Postgres may plan a prepared statement for any parameters.
 const CALLS: usize = 10;
+
+/// How long Postgres may take to write its log.
+const LOG_WITHIN: Duration = Duration::from_secs(10);
 
 const MARK: &str = "load: capture ";
 const END_OF_COUNT: &str = ") as list_total, ";
@@ -59,14 +63,13 @@ pub async fn record(
         .execute(&mut conn)
         .await?;
     let start = usize::try_from(from)?;
-    let log = loop {
-        let log = fs::read(&bed.postgres_log)?;
-        let text = String::from_utf8_lossy(log.get(start..).unwrap_or_default()).into_owned();
-        if text.contains(&mark) {
-            break text;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-    };
+    let mut log = String::new();
+    eventually("Postgres' log holds the mark", LOG_WITHIN, async || {
+        let whole = fs::read(&bed.postgres_log).unwrap_or_default();
+        log = String::from_utf8_lossy(whole.get(start..).unwrap_or_default()).into_owned();
+        log.contains(&mark)
+    })
+    .await;
     parse(&log).with_context(|| format!("no statement for {name} in Postgres' log"))
 }
 

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use async_nats::jetstream::{self, consumer::pull};
+use async_nats::jetstream::{
+    self,
+    consumer::{AckPolicy, pull},
+};
 use futures::StreamExt as _;
 use platform::{
     messaging::{
@@ -101,6 +104,16 @@ impl Bed {
         id
     }
 
+    /// Commits so many events together, each of a new aggregate.
+    pub(crate) async fn commit_events(&self, count: usize) {
+        let messages: Vec<_> = (0..count).map(|_| self.message(uuid(), 1).1).collect();
+        let mut tx = pg::tx(&self.pool).await.unwrap();
+        outbox::append_in_tx(&mut tx, self.schema, &messages)
+            .await
+            .unwrap();
+        tx.commit().await.unwrap();
+    }
+
     /// Of a query that gives one number; `:schema` is this bed's.
     pub(crate) async fn count(&self, sql: &str) -> i64 {
         let sql = sqlx::AssertSqlSafe(sql.replace(":schema", self.schema.name()));
@@ -120,9 +133,14 @@ impl Bed {
     /// The first messages of the stream, in its order.
     pub(crate) async fn stream(&self, messages: usize) -> Vec<async_nats::Message> {
         ensure_stream(&self.js, self.schema).await.unwrap();
+        // One that waits for acks gets no more than 1 000.
+        let reader = pull::Config {
+            ack_policy: AckPolicy::None,
+            ..pull::Config::default()
+        };
         let consumer = self
             .js
-            .create_consumer_on_stream(pull::Config::default(), stream_name(self.schema))
+            .create_consumer_on_stream(reader, stream_name(self.schema))
             .await
             .unwrap();
         let batch = consumer.batch().max_messages(messages).expires(SOON);

@@ -78,7 +78,6 @@ pub mod outbox;
 mod publish;
 pub mod relay;
 mod replay;
-mod trace;
 
 pub use lease::Lease;
 pub use replay::replay;

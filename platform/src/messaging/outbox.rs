@@ -9,8 +9,7 @@ use sqlx::PgConnection;
 use tokio::sync::watch;
 use uuid::Uuid;
 
-use super::trace;
-use crate::pg::Schema;
+use crate::{pg::Schema, telemetry};
 
 /// Tells the relays of this process that something was appended.
 static APPENDED: LazyLock<watch::Sender<()>> = LazyLock::new(|| watch::Sender::new(()));
@@ -51,7 +50,7 @@ impl Message {
             event_type: event_type(context, event),
             aggregate,
             body: body.encode_to_vec(),
-            traceparent: trace::current(),
+            traceparent: telemetry::current_traceparent(),
         }
     }
 }

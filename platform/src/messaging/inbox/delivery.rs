@@ -13,10 +13,8 @@ use super::{Applied, Consumer, Effect, Envelope, envelope};
 use crate::{
     error::Failure,
     failpoint,
-    messaging::{
-        dead_letters::{self, Letter},
-        trace,
-    },
+    messaging::dead_letters::{self, Letter},
+    telemetry,
 };
 
 /// The longest wait for something that is away; it should be noticed soon when it is back.
@@ -64,7 +62,7 @@ fn span(consumer: &Consumer, envelope: Option<&Envelope>) -> tracing::Span {
         messaging.message.id = envelope.map(|envelope| envelope.id.to_string()),
     );
     if let Some(traceparent) = envelope.and_then(|envelope| envelope.traceparent.as_deref()) {
-        trace::continue_from(traceparent, &span);
+        telemetry::set_parent(&span, traceparent);
     }
     span
 }

@@ -134,6 +134,9 @@ where
         .with_tracer(provider.tracer(service))
         .with_location(false)
         .with_threads(false)
+        // How long a span was polled and how long it waited: a lock and a look at the clock for
+        // every poll of every request.
+        .with_tracked_inactivity(false)
         // Asked anew for each span: a bare `tracing::enabled!` leaves each layer's answer behind in
         // the thread, and a filter that is not asked again would take it for its own.
         .with_filter(

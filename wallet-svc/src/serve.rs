@@ -131,7 +131,7 @@ impl Application for WalletService {
     async fn run_until_stopped(self, stop: CancellationToken) -> anyhow::Result<()> {
         // The poster outlives all who post.
         let posted = CancellationToken::new();
-        let posting = tokio::spawn(self.poster.run(posted.clone()));
+        let posting = self.poster.spawn(posted.clone())?;
         let tasks = Supervisor::new(stop.clone());
         let js = jetstream::connect(&self.nats_url, Self::NAME).await?;
         let (pool, relayed) = (self.pool.clone(), js.clone());

@@ -1,6 +1,6 @@
 //! The poster: takes what is queued, posts it as a group, answers each caller.
 
-use std::{collections::HashSet, time::Duration};
+use std::{collections::HashSet, io, time::Duration};
 
 use platform::{
     ids::Ids,
@@ -8,7 +8,9 @@ use platform::{
 };
 use sqlx::{PgPool, Postgres, pool::PoolConnection};
 use tokio::{
+    runtime,
     sync::mpsc,
+    task::{JoinHandle, spawn_blocking},
     time::{Instant, sleep},
 };
 use tokio_util::sync::CancellationToken;
@@ -46,7 +48,8 @@ impl Poster {
     }
 
     /// The poster's own connections: one to post on, one to make balance rows and to look up what
-    /// became of a commit. Plans are made once: a group's arrays differ in length only.
+    /// became of a commit. Plans are made once, since a group's arrays differ in length only, and
+    /// find each row by its key: the planner doesn't know how few rows a group is of a table.
     pub fn connect(url: &str) -> Result<PgPool, sqlx::Error> {
         let options = pg::Options {
             max_connections: 2,
@@ -55,9 +58,20 @@ impl Poster {
         let separator = if url.contains('?') { '&' } else { '?' };
         let url = format!(
             "{url}{separator}options[plan_cache_mode]=force_generic_plan\
-             &options[enable_seqscan]=off"
+             &options[enable_seqscan]=off\
+             &options[enable_hashjoin]=off\
+             &options[enable_mergejoin]=off"
         );
         pg::connect(&url, &options)
+    }
+
+    /// Posts until stopped, then what is still queued; on a thread of its own, because on the shared
+    /// ones each of a group's round trips waits until the requests before it are polled.
+    pub fn spawn(self, stop: CancellationToken) -> io::Result<JoinHandle<()>> {
+        let runtime = runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        Ok(spawn_blocking(move || runtime.block_on(self.run(stop))))
     }
 
     /// Posts until stopped, then what is still queued.

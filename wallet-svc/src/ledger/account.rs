@@ -40,6 +40,8 @@ pub struct Account {
     pub moved_at: DateTime<Utc>,
     /// Whether it may go below zero.
     pub system: bool,
+    /// Which state of its row this was read from.
+    pub version: i64,
 }
 
 /// A movement on an account, before it is told which transaction it belongs to.

@@ -34,6 +34,8 @@ pub struct AssetRule {
     pub enabled: bool,
     /// How fine its amounts are.
     pub places: DecimalPlaces,
+    /// Which state of it this is.
+    pub version: i64,
 }
 
 /// The state that a group of postings is decided on.

@@ -87,6 +87,7 @@ impl Store {
         let rule = AssetRule {
             enabled: true,
             places: DecimalPlaces::new(2).unwrap(),
+            version: 1,
         };
         book.assets.extend([(usd(), rule), (eur(), rule)]);
         for tx in self.transactions.values() {
@@ -188,6 +189,7 @@ fn empty(key: AccountKey, system: bool) -> Account {
         sequence: 0,
         moved_at: start(),
         system,
+        version: 0,
     }
 }
 
@@ -229,6 +231,28 @@ proptest! {
             }
         }
         store.check();
+    }
+
+    /// Postings that are read without locks rely on it: that a wallet has changed shows in its
+    /// balances.
+    #[test]
+    fn who_pays_or_is_paid_has_a_balance_changed(commands in commands()) {
+        let ids = Ids::seeded(5);
+        let mut store = Store::default();
+        for command in &commands {
+            let mut book = store.load(&ids);
+            let named = command.wallets(&book);
+            let is_new = matches!(
+                command,
+                Command::Create(_) | Command::Post(_) | Command::Exchange(_)
+            );
+            if book.decide(command).is_ok() && is_new && !book.changes.is_empty() {
+                for wallet in named.iter().filter(|wallet| !book.wallets[wallet].system) {
+                    prop_assert!(book.changes.accounts.iter().any(|key| key.wallet == *wallet));
+                }
+            }
+            store.write(book);
+        }
     }
 
     #[test]

@@ -154,7 +154,7 @@ impl<'b> Steps<'b> {
     }
 }
 
-/// `$41` to `$47`.
+/// `$41` to `$48`.
 pub(super) struct Balances<'b>(Vec<&'b Account>);
 
 impl<'b> Balances<'b> {
@@ -183,10 +183,11 @@ impl<'b> Balances<'b> {
             .bind(self.column(|account| account.incoming))
             .bind(self.column(|account| account.sequence))
             .bind(self.column(|account| account.moved_at))
+            .bind(self.column(|account| account.version))
     }
 }
 
-/// `$48` to `$55`.
+/// `$49` to `$56`.
 #[derive(Default)]
 pub(super) struct Bonuses<'b> {
     orders: Vec<Uuid>,
@@ -230,5 +231,29 @@ impl<'b> Bonuses<'b> {
             .bind(&self.credited)
             .bind(&self.owed)
             .bind(&self.created)
+    }
+}
+
+/// `$68` and `$69`.
+pub(super) struct Assets<'b> {
+    codes: Vec<&'b str>,
+    versions: Vec<i64>,
+}
+
+impl<'b> Assets<'b> {
+    pub(super) fn of(book: &'b Book) -> Self {
+        let assets = book.assets.iter();
+        let (codes, versions) = assets
+            .map(|(code, rule)| (code.as_str(), rule.version))
+            .unzip();
+        Self { codes, versions }
+    }
+
+    pub(super) const fn len(&self) -> usize {
+        self.codes.len()
+    }
+
+    pub(super) fn bind_to<'q>(&'q self, write: Write<'q>) -> Write<'q> {
+        write.bind(&self.codes).bind(&self.versions)
     }
 }

@@ -11,6 +11,18 @@ use crate::{
     transaction::{model::Transaction, repo},
 };
 
+/// Whether any of the commands goes on from earlier transactions, operations or bonuses.
+pub(super) fn is_needed(commands: &[&Command]) -> bool {
+    commands.iter().any(|command| match command {
+        Command::Create(_) | Command::Post(_) | Command::Exchange(_) => false,
+        Command::Advance(_)
+        | Command::Conclude(_)
+        | Command::Refund(_)
+        | Command::Bonus(_)
+        | Command::Reward(_) => true,
+    })
+}
+
 /// The transactions to advance, rewards that were paid before, and the transactions of operations
 /// to conclude or to refund.
 pub(super) async fn transactions(

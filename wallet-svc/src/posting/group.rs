@@ -1,6 +1,12 @@
-//! One try at a group: lock and read, decide in memory, write with one statement, commit.
+//! One try at a group: read, decide in memory, write with one statement. What is read is locked, or
+//! else has to be as it was when it is written.
 
-use platform::failpoint;
+use std::collections::HashMap;
+
+use platform::{
+    failpoint,
+    idempotency::{Record, Scope},
+};
 use proto::wallet::v1::PostResponse;
 use sqlx::{Connection as _, PgConnection};
 
@@ -8,7 +14,7 @@ use super::{
     load::{self, Loaded},
     poster::Poster,
     queue::{Answer, Posting, Rejection, Request},
-    write,
+    unlocked, write,
 };
 use crate::ledger::{Book, Step};
 
@@ -22,9 +28,32 @@ pub(super) struct InDoubt {
     verdicts: Vec<Verdict>,
 }
 
-/// Posts the group, or says what hindered it. `in_doubt` is what an earlier try left: whether it was
-/// committed shows once the locks are held, because its transaction has ended then.
-pub(super) async fn post(
+/// Posts the group without locks, in two round trips; one that needs them is left alone, with `None`.
+/// Whatever fails, a try with locks finds out what became of it.
+pub(super) async fn post_unlocked(
+    conn: &mut PgConnection,
+    poster: &Poster,
+    group: &[Request],
+    in_doubt: &mut Option<InDoubt>,
+) -> Result<Option<Vec<Verdict>>, sqlx::Error> {
+    let postings: Vec<_> = group.iter().map(|request| &request.posting).collect();
+    let Some(book) = unlocked::read(conn, poster, &postings).await? else {
+        return Ok(None);
+    };
+    let (decided, verdicts) = decide(book, HashMap::new(), &postings);
+    let Some(step) = decided.book.changes.steps.first().cloned() else {
+        return Ok(Some(verdicts));
+    };
+    let in_doubt = in_doubt.insert(InDoubt { step, verdicts });
+    write::write(conn, &decided, group).await?;
+    failpoint::hit("wallet.post.committed");
+    Ok(Some(std::mem::take(&mut in_doubt.verdicts)))
+}
+
+/// Posts the group under locks, or says what hindered it. `in_doubt` is what an earlier try left:
+/// whether it was committed shows once the locks are held, because its transaction has ended then, or
+/// will find changed what it was decided on.
+pub(super) async fn post_locked(
     conn: &mut PgConnection,
     poster: &Poster,
     group: &[Request],
@@ -44,9 +73,10 @@ pub(super) async fn post(
     {
         return Ok(earlier.verdicts);
     }
-    let (decided, verdicts) = decide(loaded, &postings);
+    let Loaded { book, records, .. } = loaded;
+    let (decided, verdicts) = decide(book, records, &postings);
     if !decided.book.changes.is_empty() {
-        write::write_in_tx(&mut tx, &decided, group).await?;
+        write::write(&mut tx, &decided, group).await?;
     }
     match decided.book.changes.steps.first() {
         Some(step) => {
@@ -71,11 +101,11 @@ pub(super) struct Decided {
     pub answers: Vec<(usize, PostResponse)>,
 }
 
-fn decide(loaded: Loaded, postings: &[&Posting]) -> (Decided, Vec<Verdict>) {
-    let Loaded {
-        mut book, records, ..
-    } = loaded;
-    let mut records = records;
+fn decide(
+    mut book: Book,
+    mut records: HashMap<Scope, Record>,
+    postings: &[&Posting],
+) -> (Decided, Vec<Verdict>) {
     let mut decided = Vec::new();
     let mut causes = Vec::new();
     let mut answers = Vec::new();

@@ -7,6 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 use chrono::{DateTime, SubsecRound as _, Utc};
 use platform::{
     idempotency::{self, Record, Scope},
+    money::{Amount, DecimalPlaces},
     pg,
 };
 use sqlx::{PgConnection, PgPool};
@@ -16,6 +17,7 @@ use crate::{
     SCHEMA,
     asset::model::AssetCode,
     ledger::{Account, AccountKey, AssetRule, Book, Command, Party, Step},
+    wallet::model::WalletId,
 };
 
 /// What a group is decided on.
@@ -44,9 +46,7 @@ pub(super) async fn load_in_tx(
     let assets: BTreeSet<_> = commands.iter().flat_map(|one| one.assets(&book)).collect();
     self::assets(conn, &mut book, assets).await?;
     earlier::bonuses(conn, &mut book, &commands).await?;
-    let keys = postings.iter().filter_map(|posting| posting.key.as_ref());
-    let scopes: Vec<_> = keys.map(|key| *key.scope()).collect();
-    let records = look_up(conn, &mut book, &commands, &scopes).await?;
+    let records = look_up(conn, &mut book, &commands, &scopes(postings)).await?;
     let exists = |key: &AccountKey| book.wallets.contains_key(&key.wallet);
     let missing = accounts
         .into_iter()
@@ -57,6 +57,20 @@ pub(super) async fn load_in_tx(
         records,
         missing,
     })
+}
+
+/// Scopes as a column.
+pub(super) fn scope_column(scopes: &[Scope]) -> Vec<Vec<u8>> {
+    scopes
+        .iter()
+        .map(|scope| scope.as_bytes().to_vec())
+        .collect()
+}
+
+/// The scopes of the postings' idempotency keys.
+pub(super) fn scopes(postings: &[&Posting]) -> Vec<Scope> {
+    let keys = postings.iter().filter_map(|posting| posting.key.as_ref());
+    keys.map(|key| *key.scope()).collect()
 }
 
 /// The assets that came with no balance.
@@ -71,7 +85,7 @@ async fn assets(
         return Ok(());
     }
     let rows = sqlx::query!(
-        "select code, enabled, decimal_places
+        "select code, enabled, decimal_places, version
          from wallet.assets where code = any($1) order by code for share",
         &codes,
     );
@@ -79,6 +93,7 @@ async fn assets(
         let rule = AssetRule {
             enabled: row.enabled,
             places: row.decimal_places,
+            version: row.version,
         };
         book.assets.insert(AssetCode::stored(&row.code), rule);
     }
@@ -120,10 +135,6 @@ async fn wallets(
 ) -> Result<Repeats, sqlx::Error> {
     let ids: BTreeSet<_> = commands.iter().flat_map(|one| one.wallets(book)).collect();
     let ids: Vec<_> = ids.into_iter().collect();
-    let scopes: Vec<_> = scopes
-        .iter()
-        .map(|scope| scope.as_bytes().to_vec())
-        .collect();
     let rows = sqlx::query!(
         r#"select repeats.operations as "operations!", repeats.keys as "keys!",
              w.id as "id?", w.owner_id, w.locked as "locked?", w.system as "system?"
@@ -133,7 +144,7 @@ async fn wallets(
          left join wallet.wallets w on w.id = any($1)"#,
         ids as _,
         operations,
-        &scopes,
+        &scope_column(scopes),
     );
     let mut repeats = Repeats {
         operations: false,
@@ -169,11 +180,14 @@ async fn balances(
     let assets: BTreeSet<_> = keys.iter().map(|key| key.asset.as_str()).collect();
     let assets: Vec<_> = assets.into_iter().map(str::to_owned).collect();
     // The cross product of wallets and assets: one plain scan of the balances' key.
-    let rows = sqlx::query!(
-        r#"select wallet_id, asset_code, amount, held, incoming, sequence, moved_at, system,
-             enabled, decimal_places, clock_timestamp() as "locked_at!"
+    let rows = sqlx::query_as!(
+        BalanceRow,
+        r#"select wallet_id, asset_code, amount, held,
+             incoming, sequence, moved_at, system, version, enabled,
+             decimal_places, asset_version,
+             clock_timestamp() as "read_at!"
          from (
-             select b.*, a.enabled, a.decimal_places
+             select b.*, a.enabled, a.decimal_places, a.version as asset_version
              from wallet.balances b join wallet.assets a on a.code = b.asset_code
              where b.wallet_id = any($1) and b.asset_code = any($2)
              order by b.wallet_id, b.asset_code
@@ -188,32 +202,58 @@ async fn balances(
         book.now = book.now.max(now.trunc_subsecs(3));
     }
     for row in rows {
-        let locked_at: DateTime<Utc> = row.locked_at;
-        book.now = book.now.max(locked_at.trunc_subsecs(3)).max(row.moved_at);
-        let asset = AssetCode::stored(&row.asset_code);
+        row.enter_into(book);
+    }
+    Ok(())
+}
+
+/// A row of `wallet.balances` with its asset, and when it was read.
+pub(super) struct BalanceRow {
+    pub wallet_id: WalletId,
+    pub asset_code: String,
+    pub amount: Amount,
+    pub held: Amount,
+    pub incoming: Amount,
+    pub sequence: i64,
+    pub moved_at: DateTime<Utc>,
+    pub system: bool,
+    pub version: i64,
+    pub enabled: bool,
+    pub decimal_places: DecimalPlaces,
+    pub asset_version: i64,
+    pub read_at: DateTime<Utc>,
+}
+
+impl BalanceRow {
+    /// Brings it into the book, whose time is no earlier than this one's.
+    pub(super) fn enter_into(self, book: &mut Book) {
+        let read_at = self.read_at.trunc_subsecs(3);
+        book.now = book.now.max(read_at).max(self.moved_at);
+        let asset = AssetCode::stored(&self.asset_code);
         if !book.assets.contains_key(&asset) {
             let rule = AssetRule {
-                enabled: row.enabled,
-                places: row.decimal_places,
+                enabled: self.enabled,
+                places: self.decimal_places,
+                version: self.asset_version,
             };
             book.assets.insert(asset.clone(), rule);
         }
         let key = AccountKey {
-            wallet: row.wallet_id,
+            wallet: self.wallet_id,
             asset,
         };
         let account = Account {
             key: key.clone(),
-            amount: row.amount,
-            held: row.held,
-            incoming: row.incoming,
-            sequence: row.sequence,
-            moved_at: row.moved_at,
-            system: row.system,
+            amount: self.amount,
+            held: self.held,
+            incoming: self.incoming,
+            sequence: self.sequence,
+            moved_at: self.moved_at,
+            system: self.system,
+            version: self.version,
         };
         book.accounts.insert(key, account);
     }
-    Ok(())
 }
 
 /// Makes balance rows in a transaction of their own, in the order of locks.

@@ -1,7 +1,8 @@
 //! The posting engine: everything that moves money goes through its one queue, is decided by
 //! [`crate::ledger`] in arrival order and written in groups, one commit a group.
 //!
-//! Several replicas may post on one schema: each group locks what it decides on.
+//! Several replicas may post on one schema: a group locks what it decides on, or is written only if
+//! that has not changed.
 
 mod columns;
 mod earlier;
@@ -9,6 +10,7 @@ mod group;
 mod load;
 mod poster;
 mod queue;
+mod unlocked;
 mod write;
 
 pub use poster::Poster;

@@ -22,6 +22,9 @@ use super::{
 
 /// The largest group.
 const GROUP: usize = 256;
+/// Groups that are posted under locks at once after one was beaten: another replica, or a change of
+/// the wallets, is likely to get in between again.
+const WARY: u32 = 64;
 /// How long a group is tried again while the database says "not now".
 const PATIENCE: Duration = Duration::from_millis(2_500);
 
@@ -31,6 +34,8 @@ pub struct Poster {
     pub(super) pool: PgPool,
     /// Kept from group to group, until one fails on it.
     conn: Option<PoolConnection<Postgres>>,
+    /// For how many more groups locks are taken at once.
+    wary: u32,
     pub(super) ids: Ids,
 }
 
@@ -42,6 +47,7 @@ impl Poster {
             queue,
             pool,
             conn: None,
+            wary: 0,
             ids,
         };
         (postings, poster)
@@ -132,8 +138,11 @@ impl Poster {
         let mut pause = Duration::from_millis(2);
         let mut in_doubt: Option<InDoubt> = None;
         let mut beaten = 0;
+        if let Some(verdicts) = self.try_unlocked(group, &mut in_doubt).await {
+            return Ok(verdicts);
+        }
         loop {
-            match self.try_once(group, &mut in_doubt).await {
+            match self.try_locked(group, &mut in_doubt).await {
                 // Another replica was first with a key or operation: what it did shows now.
                 Err(error) if is_unique_violation(&error) && beaten < 2 => beaten += 1,
                 Err(error) if is_transient(&error) && Instant::now() + pause < give_up_at => {
@@ -147,18 +156,47 @@ impl Poster {
         }
     }
 
-    async fn try_once(
+    /// Posts the group if it can do without locks. What goes wrong, the try with locks tells.
+    async fn try_unlocked(
+        &mut self,
+        group: &[Request],
+        in_doubt: &mut Option<InDoubt>,
+    ) -> Option<Vec<Verdict>> {
+        if self.wary > 0 {
+            self.wary -= 1;
+            return None;
+        }
+        let mut conn = self.take_conn().await.ok()?;
+        match group::post_unlocked(&mut conn, self, group, in_doubt).await {
+            Ok(verdicts) => {
+                self.conn = Some(conn);
+                verdicts
+            }
+            Err(error) => {
+                metrics::counter!("wallet_groups_beaten_total").increment(1);
+                tracing::debug!(%error, "posting a group again, with locks");
+                self.wary = WARY;
+                None
+            }
+        }
+    }
+
+    async fn try_locked(
         &mut self,
         group: &[Request],
         in_doubt: &mut Option<InDoubt>,
     ) -> Result<Vec<Verdict>, sqlx::Error> {
-        let mut conn = match self.conn.take() {
-            Some(conn) => conn,
-            None => self.pool.acquire().await?,
-        };
-        let verdicts = group::post(&mut conn, self, group, in_doubt).await?;
+        let mut conn = self.take_conn().await?;
+        let verdicts = group::post_locked(&mut conn, self, group, in_doubt).await?;
         self.conn = Some(conn);
         Ok(verdicts)
+    }
+
+    async fn take_conn(&mut self) -> Result<PoolConnection<Postgres>, sqlx::Error> {
+        match self.conn.take() {
+            Some(conn) => Ok(conn),
+            None => self.pool.acquire().await,
+        }
     }
 }
 

@@ -2,17 +2,17 @@
 
 use platform::{idempotency, messaging::outbox};
 use proto::wallet::v1::PostResponse;
-use sqlx::{PgConnection, Postgres, postgres::PgArguments, query::QueryAs};
+use sqlx::{PgConnection, Postgres, postgres::PgArguments, query::Query};
 
 use super::{
-    columns::{Balances, Bonuses, ChangedTransactions, Movements, NewTransactions, Steps},
+    columns::{Assets, Balances, Bonuses, ChangedTransactions, Movements, NewTransactions, Steps},
     group::Decided,
     queue::Request,
 };
 use crate::transaction::{convert, events, model::Transaction};
 
-/// A query that answers how many transactions and balances were changed.
-pub(super) type Write<'q> = QueryAs<'q, Postgres, (i64, i64), PgArguments>;
+/// The one statement.
+pub(super) type Write<'q> = Query<'q, Postgres, PgArguments>;
 
 /// The answer that is recorded for an idempotency key. All answers that carry transactions have
 /// them as field 1, so that this decodes as each of them.
@@ -21,8 +21,9 @@ pub(super) fn answer(transactions: &[Transaction]) -> PostResponse {
     PostResponse { transactions }
 }
 
-/// Writes the group's changes, events and idempotency records.
-pub(super) async fn write_in_tx(
+/// Writes the group's changes, events and idempotency records: all of it, or nothing and fails with
+/// `40001` if any row that it was decided on is not as it was read. Outside a transaction it commits.
+pub(super) async fn write(
     conn: &mut PgConnection,
     decided: &Decided,
     group: &[Request],
@@ -37,7 +38,10 @@ pub(super) async fn write_in_tx(
     let keys = keys(decided, group);
     let outbox = outbox(decided, group);
 
-    let write: Write<'_> = sqlx::query_as(include_str!("write.sql"));
+    let assets = Assets::of(book);
+    let current = changed.len() + balances.len() + assets.len();
+
+    let write: Write<'_> = sqlx::query(include_str!("write.sql"));
     let write = created.bind_to(write);
     let write = changed.bind_to(write);
     let write = movements.bind_to(write);
@@ -45,20 +49,12 @@ pub(super) async fn write_in_tx(
     let write = balances.bind_to(write);
     let write = bonuses.bind_to(write);
     let write = bind_keys(&keys, write).bind(book.now);
-    let (transactions, accounts) = bind_outbox(&outbox, write).fetch_one(conn).await?;
-    ensure("transactions", transactions, changed.len())?;
-    ensure("balances", accounts, balances.len())?;
+    let write = bind_outbox(&outbox, write);
+    let write = assets.bind_to(write);
+    let current = i64::try_from(current).unwrap_or(i64::MAX);
+    write.bind(current).execute(conn).await?;
     outbox::wake();
     Ok(())
-}
-
-/// An update that missed its row is a fault: the rows are locked.
-fn ensure(what: &str, written: i64, expected: usize) -> Result<(), sqlx::Error> {
-    if usize::try_from(written) == Ok(expected) {
-        return Ok(());
-    }
-    let error = format!("{written} of {expected} {what} written");
-    Err(sqlx::Error::Encode(error.into()))
 }
 
 /// The events, each made in the span of its request, whose trace the consumers continue.

@@ -1,4 +1,5 @@
--- Everything a group of postings changes. The balances are locked, and their numbers are absolute.
+-- Everything a group of postings changes, in absolute numbers: right only if nothing of what it was
+-- decided on has changed since it was read. Where it was read without locks, that shows here.
 with created as (
     insert into wallet.transactions (
         id, type, code, status, asset_code, amount, origin_wallet_id, destination_wallet_id,
@@ -19,7 +20,7 @@ with created as (
 changed as (
     update wallet.transactions
     set status = given.status, metadata = given.metadata, version = given.version,
-        processed_at = given.processed_at, updated_at = $59::timestamptz
+        processed_at = given.processed_at, updated_at = $60::timestamptz
     from unnest(
         $23::uuid[], $24::text[], $25::text[], $26::bigint[], $27::timestamptz[]) as given (
         id, status, metadata, version, processed_at)
@@ -29,46 +30,53 @@ moved as (
     insert into wallet.movements (
         id, wallet_id, asset_code, sequence, transaction_id, amount, balance_after, code,
         created_at)
-    select given.*, $59::timestamptz
+    select given.*, $60::timestamptz
     from unnest(
         $28::uuid[], $29::uuid[], $30::text[], $31::bigint[], $32::uuid[], $33::numeric[],
         $34::numeric[], $35::text[]) as given),
 stepped as (
     insert into wallet.transaction_changes (
         transaction_id, version, from_status, to_status, actor, created_at)
-    select given.*, $59::timestamptz
+    select given.*, $60::timestamptz
     from unnest(
         $36::uuid[], $37::bigint[], $38::text[], $39::text[], $40::text[]) as given),
 balanced as (
     update wallet.balances
     set amount = given.amount, held = given.held, incoming = given.incoming, sequence = given.sequence,
-        moved_at = given.moved_at, used = true
+        moved_at = given.moved_at, version = given.version + 1, used = true
     from unnest(
         $41::uuid[], $42::text[], $43::numeric[], $44::numeric[], $45::numeric[], $46::bigint[],
-        $47::timestamptz[]) as given (
-        wallet_id, asset_code, amount, held, incoming, sequence, moved_at)
+        $47::timestamptz[], $48::bigint[]) as given (
+        wallet_id, asset_code, amount, held, incoming, sequence, moved_at, version)
     where balances.wallet_id = given.wallet_id and balances.asset_code = given.asset_code
+        and balances.version = given.version
     returning 1),
 rewarded as (
     insert into wallet.order_bonuses (
         order_id, wallet_id, asset_code, granted, revoked, credited, owed, created_at, updated_at)
-    select given.*, $59::timestamptz
+    select given.*, $60::timestamptz
     from unnest(
-        $48::uuid[], $49::uuid[], $50::text[], $51::numeric[], $52::numeric[], $53::numeric[],
-        $54::numeric[], $55::timestamptz[]) as given
+        $49::uuid[], $50::uuid[], $51::text[], $52::numeric[], $53::numeric[], $54::numeric[],
+        $55::numeric[], $56::timestamptz[]) as given
     on conflict (order_id) do update
     set granted = excluded.granted, revoked = excluded.revoked, credited = excluded.credited,
         owed = excluded.owed, updated_at = excluded.updated_at),
 keyed as (
     insert into wallet.idempotency_keys (scope, request_hash, answer)
-    select * from unnest($56::bytea[], $57::bytea[], $58::bytea[])),
+    select * from unnest($57::bytea[], $58::bytea[], $59::bytea[])),
 told as (
     insert into wallet.outbox (
         id, event_type, aggregate_kind, aggregate_id, aggregate_version, body, traceparent)
     select * from unnest(
-        $60::uuid[], $61::text[], $62::text[], $63::uuid[], $64::bigint[], $65::bytea[],
-        $66::text[])
+        $61::uuid[], $62::text[], $63::text[], $64::uuid[], $65::bigint[], $66::bytea[],
+        $67::text[])
     returning position),
 pending as (
-    insert into wallet.outbox_pending select position from told)
-select (select count(*) from changed), (select count(*) from balanced)
+    insert into wallet.outbox_pending select position from told),
+ruled as (
+    select 1 from unnest($68::text[], $69::bigint[]) as given (code, version)
+    join wallet.assets on assets.code = given.code and assets.version = given.version
+    for share of assets)
+select wallet.ensure_current(
+    (select count(*) from changed) + (select count(*) from balanced) + (select count(*) from ruled),
+    $70)

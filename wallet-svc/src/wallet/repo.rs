@@ -214,11 +214,18 @@ pub async fn insert_system_wallets_in_tx(
     Ok(())
 }
 
-/// Keeps what a patch can change.
+/// Keeps what a patch can change. Postings that were decided on the wallet as it was, without a lock,
+/// find its balances changed.
 pub async fn update_wallet_in_tx(
     conn: &mut PgConnection,
     wallet: &Wallet,
 ) -> Result<(), sqlx::Error> {
+    sqlx::query!(
+        "update wallet.balances set version = version + 1 where wallet_id = $1",
+        wallet.id as _,
+    )
+    .execute(&mut *conn)
+    .await?;
     let written = sqlx::query!(
         "update wallet.wallets
          set name = $2, owner_id = $3, locked = $4, custom_data = $5, version = $6,

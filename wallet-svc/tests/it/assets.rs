@@ -62,7 +62,7 @@ async fn set_places(bed: &Bed, code: &str, places: u32) -> Result<wire::Asset, F
     update(bed, request).await
 }
 
-async fn enable(bed: &Bed, code: &str, enabled: bool) -> wire::Asset {
+pub(crate) async fn enable(bed: &Bed, code: &str, enabled: bool) -> wire::Asset {
     let request = UpdateAssetRequest {
         enabled: Some(enabled),
         ..patch(code, &["enabled"])

@@ -18,6 +18,7 @@ mod rates;
 mod refusals;
 mod states;
 mod trouble;
+mod unlocked;
 mod verifier;
 mod wallets;
 mod wire;

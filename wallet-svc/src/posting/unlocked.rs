@@ -1,0 +1,93 @@
+//! Reads what a group is decided on in one look and without locks. All of it may have changed when
+//! the group is written; the write fails then.
+
+use std::collections::BTreeSet;
+
+use chrono::DateTime;
+use sqlx::PgConnection;
+
+use super::{
+    earlier,
+    load::{self, BalanceRow},
+    poster::Poster,
+    queue::Posting,
+};
+use crate::ledger::{Book, Command, Party};
+
+/// Reads for these postings. `None` where it takes locks to go on: from earlier transactions, with
+/// something that is not there, or with what was asked before.
+pub(super) async fn read(
+    conn: &mut PgConnection,
+    poster: &Poster,
+    postings: &[&Posting],
+) -> Result<Option<Book>, sqlx::Error> {
+    let commands: Vec<_> = postings.iter().map(|posting| &posting.command).collect();
+    if earlier::is_needed(&commands) {
+        return Ok(None);
+    }
+    let mut book = Book::new(DateTime::UNIX_EPOCH, poster.ids.clone());
+    let wallets: BTreeSet<_> = commands.iter().flat_map(|one| one.wallets(&book)).collect();
+    let wallets: Vec<_> = wallets.into_iter().collect();
+    let assets: BTreeSet<_> = commands.iter().flat_map(|one| one.assets(&book)).collect();
+    let assets: Vec<_> = assets.iter().map(|code| code.as_str().to_owned()).collect();
+    let operations = earlier::new_operations(&book, &commands);
+    let scopes = load::scope_column(&load::scopes(postings));
+    let rows = sqlx::query!(
+        r#"select b.wallet_id, b.asset_code, b.amount, b.held, b.incoming, b.sequence, b.moved_at,
+             b.system, b.version, a.enabled, a.decimal_places, a.version as asset_version,
+             w.owner_id, w.locked, clock_timestamp() as "read_at!",
+             exists (select from wallet.transactions where operation_id = any($3))
+                 or exists (select from wallet.idempotency_keys where scope = any($4))
+                 as "is_repeated!"
+         from wallet.balances b
+         join wallet.assets a on a.code = b.asset_code
+         join wallet.wallets w on w.id = b.wallet_id
+         where b.wallet_id = any($1) and b.asset_code = any($2)"#,
+        wallets as _,
+        &assets,
+        &operations,
+        &scopes,
+    );
+    for row in rows.fetch_all(conn).await? {
+        if row.is_repeated {
+            return Ok(None);
+        }
+        let party = Party {
+            owner: row.owner_id,
+            locked: row.locked,
+            system: row.system,
+        };
+        book.wallets.insert(row.wallet_id, party);
+        let balance = BalanceRow {
+            wallet_id: row.wallet_id,
+            asset_code: row.asset_code,
+            amount: row.amount,
+            held: row.held,
+            incoming: row.incoming,
+            sequence: row.sequence,
+            moved_at: row.moved_at,
+            system: row.system,
+            version: row.version,
+            enabled: row.enabled,
+            decimal_places: row.decimal_places,
+            asset_version: row.asset_version,
+            read_at: row.read_at,
+        };
+        balance.enter_into(&mut book);
+    }
+    let complete = commands.iter().all(|command| is_complete(&book, command));
+    Ok(complete.then_some(book))
+}
+
+/// Whether the book has everything that the command names.
+fn is_complete(book: &Book, command: &Command) -> bool {
+    let (accounts, wallets) = (command.accounts(book), command.wallets(book));
+    accounts.iter().all(|key| book.accounts.contains_key(key))
+        && wallets
+            .iter()
+            .all(|wallet| book.wallets.contains_key(wallet))
+        && command
+            .assets(book)
+            .iter()
+            .all(|asset| book.assets.contains_key(asset))
+}

@@ -79,6 +79,7 @@ pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
         workload.seed(&bed).await?;
     }
     let peers = Peer::set_up(&bed, &arguments).await?;
+    settings::run_in(&bed).await?;
     settings::check_and_print(&bed, &peers).await?;
     let mut report = Report::default();
     for &workload in &arguments.workload {

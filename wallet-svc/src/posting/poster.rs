@@ -156,7 +156,8 @@ impl Poster {
         }
     }
 
-    /// Posts the group if it can do without locks. What goes wrong, the try with locks tells.
+    /// Posts the group on the connection of the one before, if it can do without locks. What goes
+    /// wrong, the try with locks tells; so nobody waits for a connection twice.
     async fn try_unlocked(
         &mut self,
         group: &[Request],
@@ -166,7 +167,7 @@ impl Poster {
             self.wary -= 1;
             return None;
         }
-        let mut conn = self.take_conn().await.ok()?;
+        let mut conn = self.conn.take()?;
         match group::post_unlocked(&mut conn, self, group, in_doubt).await {
             Ok(verdicts) => {
                 self.conn = Some(conn);
@@ -186,17 +187,13 @@ impl Poster {
         group: &[Request],
         in_doubt: &mut Option<InDoubt>,
     ) -> Result<Vec<Verdict>, sqlx::Error> {
-        let mut conn = self.take_conn().await?;
+        let mut conn = match self.conn.take() {
+            Some(conn) => conn,
+            None => self.pool.acquire().await?,
+        };
         let verdicts = group::post_locked(&mut conn, self, group, in_doubt).await?;
         self.conn = Some(conn);
         Ok(verdicts)
-    }
-
-    async fn take_conn(&mut self) -> Result<PoolConnection<Postgres>, sqlx::Error> {
-        match self.conn.take() {
-            Some(conn) => Ok(conn),
-            None => self.pool.acquire().await,
-        }
     }
 }
 

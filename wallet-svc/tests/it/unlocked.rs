@@ -64,7 +64,8 @@ async fn of_two_replicas_that_read_the_same_money_one_holds_it(
 ) {
     let bed = Bed::new(server).await;
     let mut replica = bed.replica().await;
-    let (a, b) = (bed.funded("10").await, bed.funded("1").await);
+    // The first posting of each takes locks.
+    let (a, b) = (bed.funded("10").await, replica.funded("1").await);
     let held = hold(&bed, RICHEST).await;
     let go = async {
         until_waiting(&bed, 2, 2).await;
@@ -91,7 +92,8 @@ async fn of_two_replicas_that_read_the_same_money_one_holds_it(
 async fn what_two_replicas_do_at_once_is_done_once(_: PgPoolOptions, server: PgConnectOptions) {
     let bed = Bed::new(server).await;
     let mut replica = bed.replica().await;
-    let (a, b) = (bed.funded("10").await, bed.funded("1").await);
+    // The first posting of each takes locks.
+    let (a, b) = (bed.funded("10").await, replica.funded("1").await);
     let held = hold(&bed, RICHEST).await;
     let post = async |bed: &Bed| {
         let request = wire::PostRequest {

@@ -1,7 +1,7 @@
 //! The relay: publishes committed outbox rows in order, one relay a schema at a time.
 //!
-//! It holds no lock or transaction while it publishes, and goes by `outbox_pending` rather than by a
-//! cursor, because sequences commit out of order. While NATS is away it keeps trying.
+//! It holds no lock or transaction while it publishes, and goes by `outbox_pending`: a cursor only says
+//! where most looks begin, because sequences commit out of order. While NATS is away it keeps trying.
 
 use std::time::Duration;
 

@@ -22,8 +22,8 @@ use super::{
 
 /// The largest group.
 const GROUP: usize = 256;
-/// Groups that are posted under locks at once after one was beaten: another replica, or a change of
-/// the wallets, is likely to get in between again.
+/// Groups that are posted under locks at once after a try without them failed: most likely because
+/// another replica got in between, which it will again.
 const WARY: u32 = 64;
 /// How long a group is tried again while the database says "not now".
 const PATIENCE: Duration = Duration::from_millis(2_500);

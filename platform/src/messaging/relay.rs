@@ -22,10 +22,10 @@ use super::{
 use crate::{failpoint, pg::Schema};
 
 /// JetStream stores up to 1 000 together.
-const BATCH: u16 = 512;
+const BATCH: u16 = 1_000;
 /// Between the starts of two batches: each costs JetStream the same few writes to disk, however
 /// full, and commits of the services wait behind them.
-const PACE: Duration = Duration::from_millis(50);
+const PACE: Duration = Duration::from_millis(100);
 /// The first look after an append, which is announced before its commit; each next look waits twice
 /// as long.
 const SOON: Duration = Duration::from_millis(4);

@@ -22,11 +22,14 @@ create table :schema.outbox (
 );
 create index outbox_created_at_idx on :schema.outbox using brin (created_at);
 
--- Those that JetStream has not acknowledged: a row that comes and goes is cheaper than a mark on the
--- event, whose update would write all of it and its indexes again. grant: select, insert, delete
+-- Those that JetStream has not acknowledged, as runs of neighbouring positions, mostly one an append.
+-- Rows that come and go are cheaper than a mark on the event, whose update would write all of it and
+-- its indexes again. grant: select, insert, delete
 create table :schema.outbox_pending (
-    position bigint not null,
-    constraint outbox_pending_pkey primary key (position)
+    first_position bigint not null,
+    last_position bigint not null,
+    constraint outbox_pending_pkey primary key (first_position),
+    constraint outbox_pending_run_check check (first_position <= last_position)
 );
 
 -- grant: select, insert, delete

@@ -75,6 +75,7 @@ pub mod inbox;
 pub mod jetstream;
 mod lease;
 pub mod outbox;
+mod pending;
 mod publish;
 pub mod relay;
 mod replay;

@@ -89,7 +89,10 @@ impl Columns {
             select * from unnest
                 ($1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::bigint[], $6::bytea[], $7::text[])
             returning position)
-        insert into :schema.outbox_pending select position from told";
+        insert into :schema.outbox_pending
+        select min(position), max(position)
+        from (select position, position - row_number() over (order by position) as run from told) runs
+        group by run";
 
     /// Adds one row.
     pub fn push(&mut self, message: Message) {

@@ -1,7 +1,7 @@
 //! The relay: publishes committed outbox rows in order, one relay a schema at a time.
 //!
-//! It holds no lock or transaction while it publishes, and goes by `outbox_pending`: a cursor only says
-//! where most looks begin, because sequences commit out of order. While NATS is away it keeps trying.
+//! It holds no lock or transaction while it publishes, and goes by `outbox_pending`, not by a cursor,
+//! because sequences commit out of order. While NATS is away it keeps trying.
 
 use std::time::Duration;
 
@@ -17,6 +17,7 @@ use super::{
     Lease, housekeeping,
     jetstream::{ensure_stream, is_connected},
     outbox,
+    pending::Pending,
     publish::{self, Row},
 };
 use crate::{failpoint, pg::Schema};
@@ -31,13 +32,6 @@ const PACE: Duration = Duration::from_millis(100);
 const SOON: Duration = Duration::from_millis(4);
 /// Between looks while nothing is announced: finds rows of other processes and late commits.
 const IDLE: Duration = Duration::from_millis(500);
-
-/// How far behind what is published a look begins. Rows further back commit late, and are found by a
-/// look from the start; which can't be the rule, because it reads again what is published until no
-/// transaction of the database is older than that.
-const LATE: i64 = 1_024;
-/// Between looks from the start.
-const FROM_THE_START: Duration = Duration::from_secs(2);
 
 /// Runs until the token is cancelled; then publishes what is there and gives up its lease.
 pub async fn run(pool: PgPool, schema: Schema, js: Context, token: CancellationToken) {
@@ -55,10 +49,6 @@ struct Relay {
     lease: Lease,
     stream_is_there: bool,
     failing: bool,
-    /// The highest position that is published.
-    published: i64,
-    /// When the next look begins at the start.
-    from_the_start_at: Instant,
 }
 
 /// What a look at the outbox came to.
@@ -82,8 +72,6 @@ impl Relay {
             js,
             stream_is_there: false,
             failing: false,
-            published: 0,
-            from_the_start_at: Instant::now(),
         }
     }
 
@@ -144,71 +132,44 @@ impl Relay {
             ensure_stream(&self.js, self.schema).await?;
             self.stream_is_there = true;
         }
-        let rows = self.unpublished().await?;
-        if rows.is_empty() {
+        let pending = Pending::read(&self.pool, self.schema, BATCH).await?;
+        if pending.positions.is_empty() {
             return Ok(Pass::Idle);
         }
-        let full = rows.len() == usize::from(BATCH);
+        let full = pending.positions.len() == usize::from(BATCH);
+        let rows = self.rows(&pending.positions).await?;
         let published = publish::in_order(&self.js, self.schema, rows, None).await;
         // A crash or an error right here means that the batch is published again.
         failpoint::hit("outbox.published");
         if failpoint::fails("outbox.published") {
             return Err("failpoint outbox.published".into());
         }
-        self.mark(&published.positions).await?;
+        if !published.positions.is_empty() {
+            pending
+                .mark(&self.pool, self.schema, &published.positions)
+                .await?;
+            metrics::counter!("outbox_published_total").increment(published.positions.len() as u64);
+        }
         match published.error {
             None if full => Ok(Pass::Full),
             None => Ok(Pass::Published),
             Some(error) => {
                 // Perhaps because the stream is gone.
                 self.stream_is_there = false;
-                // What is held back is never left behind, so that nothing overtakes it.
-                self.from_the_start_at = Instant::now();
                 Err(error)
             }
         }
     }
 
-    async fn unpublished(&mut self) -> Result<Vec<Row>, sqlx::Error> {
-        let mut after = self.published - LATE;
-        let now = Instant::now();
-        if now >= self.from_the_start_at {
-            self.from_the_start_at = now + FROM_THE_START;
-            after = 0;
-        }
+    async fn rows(&self, positions: &[i64]) -> Result<Vec<Row>, sqlx::Error> {
         let sql = format!(
-            "select {} from :schema.outbox
-             where position = any (array(
-                 select position from :schema.outbox_pending
-                 where position > $1 order by position limit $2))
-             order by position",
+            "select {} from :schema.outbox where position = any($1) order by position",
             Row::COLUMNS
         );
-        // Planned anew each time: a plan that was made while the table was small would go on to read
-        // all of it, and compare each row with each position.
         sqlx::query_as(self.schema.sql(&sql))
             .persistent(false)
-            .bind(after)
-            .bind(i64::from(BATCH))
+            .bind(positions)
             .fetch_all(&self.pool)
             .await
-    }
-
-    /// Takes rows off the pending ones, without waiting for the disk: where that is lost, they are
-    /// published again, as after any crash.
-    async fn mark(&mut self, published: &[i64]) -> Result<(), sqlx::Error> {
-        let Some(&last) = published.iter().max() else {
-            return Ok(());
-        };
-        let sql = self.schema.sql(
-            "delete from :schema.outbox_pending
-             using set_config('synchronous_commit', 'off', true)
-             where position = any($1)",
-        );
-        let mark = sqlx::query(sql).persistent(false).bind(published);
-        mark.execute(&self.pool).await?;
-        self.published = self.published.max(last);
-        metrics::counter!("outbox_published_total").increment(published.len() as u64);
-        Ok(())
     }
 }

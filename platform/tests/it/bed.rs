@@ -16,7 +16,7 @@ use platform::{
     pg::{self, Schema},
 };
 use prost_types::Timestamp;
-use sqlx::{ConnectOptions as _, PgPool, postgres::PgConnectOptions};
+use sqlx::{ConnectOptions as _, PgPool, Postgres, Transaction, postgres::PgConnectOptions};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use uuid::Uuid;
 
@@ -96,22 +96,28 @@ impl Bed {
     /// Commits one event of a new aggregate.
     pub(crate) async fn commit_event(&self) -> Uuid {
         let (id, message) = self.message(uuid(), 1);
-        let mut tx = pg::tx(&self.pool).await.unwrap();
-        outbox::append_in_tx(&mut tx, self.schema, &[message])
-            .await
-            .unwrap();
-        tx.commit().await.unwrap();
+        self.commit(&[message]).await;
         id
     }
 
     /// Commits so many events together, each of a new aggregate.
     pub(crate) async fn commit_events(&self, count: usize) {
         let messages: Vec<_> = (0..count).map(|_| self.message(uuid(), 1).1).collect();
+        self.commit(&messages).await;
+    }
+
+    /// Commits these together.
+    pub(crate) async fn commit(&self, messages: &[Message]) {
+        self.append(messages).await.commit().await.unwrap();
+    }
+
+    /// Appends these in a transaction that is still open.
+    pub(crate) async fn append(&self, messages: &[Message]) -> Transaction<'static, Postgres> {
         let mut tx = pg::tx(&self.pool).await.unwrap();
-        outbox::append_in_tx(&mut tx, self.schema, &messages)
+        outbox::append_in_tx(&mut tx, self.schema, messages)
             .await
             .unwrap();
-        tx.commit().await.unwrap();
+        tx
     }
 
     /// Of a query that gives one number; `:schema` is this bed's.
@@ -126,8 +132,9 @@ impl Bed {
     }
 
     pub(crate) async fn unpublished(&self) -> i64 {
-        self.count("select count(*) from :schema.outbox_pending")
-            .await
+        let events = "select coalesce(sum(last_position - first_position + 1), 0)::bigint
+             from :schema.outbox_pending";
+        self.count(events).await
     }
 
     /// The first messages of the stream, in its order.

@@ -224,11 +224,7 @@ async fn a_handler_that_never_answers_parks_its_event_only(
     let messages: Vec<_> = (1..=3)
         .map(|version| bed.message(aggregate, version).1)
         .collect();
-    let mut tx = platform::pg::tx(&bed.pool).await.unwrap();
-    platform::messaging::outbox::append_in_tx(&mut tx, bed.schema, &messages)
-        .await
-        .unwrap();
-    tx.commit().await.unwrap();
+    bed.commit(&messages).await;
 
     tokio::time::timeout(SOON, third.notified()).await.unwrap();
     let parked = async || dead_letters::list(&bed.pool, bed.schema).await.unwrap();

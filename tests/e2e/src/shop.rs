@@ -223,7 +223,7 @@ impl Shop {
             if unpublished == 0 {
                 Ok(())
             } else {
-                Err(format!("{unpublished} events wait"))
+                Err(format!("{unpublished} runs of events wait"))
             }
         })
         .await;

@@ -175,7 +175,8 @@ impl Bed {
         let mut conn = self.connect(None).await?;
         let counts = "select coalesce(pg_sequence_last_value(
                  pg_get_serial_sequence('wallet.outbox', 'position')::regclass), 0),
-             (select count(*) from wallet.outbox_pending)";
+             (select coalesce(sum(last_position - first_position + 1), 0)::bigint
+              from wallet.outbox_pending)";
         let (written, waiting) = sqlx::query_as(counts).fetch_one(&mut conn).await?;
         Ok(Events { written, waiting })
     }

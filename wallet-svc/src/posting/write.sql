@@ -72,7 +72,10 @@ told as (
         $67::text[])
     returning position),
 pending as (
-    insert into wallet.outbox_pending select position from told),
+    insert into wallet.outbox_pending
+    select min(position), max(position)
+    from (select position, position - row_number() over (order by position) as run from told) runs
+    group by run),
 ruled as (
     select 1 from unnest($68::text[], $69::bigint[]) as given (code, version)
     join wallet.assets on assets.code = given.code and assets.version = given.version

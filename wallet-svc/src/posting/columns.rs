@@ -1,15 +1,12 @@
 //! A group's changes as columns for `unnest`, in the order of `write.sql`'s parameters.
 
-use chrono::{DateTime, Utc};
-use platform::money::Amount;
 use uuid::Uuid;
 
 use super::{group::Decided, queue::Request, write::Write};
 use crate::{
-    ledger::{Account, Book, OrderBonus},
+    ledger::{Account, Book},
     movement::model::Movement,
     transaction::model::{Status, Transaction},
-    wallet::model::WalletId,
 };
 
 /// `$1` to `$22`.
@@ -63,37 +60,7 @@ impl<'b> NewTransactions<'b> {
     }
 }
 
-/// `$23` to `$27`.
-pub(super) struct ChangedTransactions<'b>(Vec<&'b Transaction>);
-
-impl<'b> ChangedTransactions<'b> {
-    pub(super) fn of(book: &'b Book) -> Self {
-        let updated = book.changes.updated.iter();
-        Self(updated.filter_map(|id| book.transactions.get(id)).collect())
-    }
-
-    pub(super) const fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    fn column<T>(&self, read: impl Fn(&'b Transaction) -> T) -> Vec<T> {
-        self.0.iter().map(|tx| read(tx)).collect()
-    }
-
-    pub(super) fn bind_to<'q>(&self, write: Write<'q>) -> Write<'q>
-    where
-        'b: 'q,
-    {
-        write
-            .bind(self.column(|tx| tx.id))
-            .bind(self.column(|tx| tx.status.as_str()))
-            .bind(self.column(|tx| tx.metadata.as_str()))
-            .bind(self.column(|tx| tx.version))
-            .bind(self.column(|tx| tx.processed_at))
-    }
-}
-
-/// `$28` to `$35`.
+/// `$23` to `$30`.
 pub(super) struct Movements<'b>(&'b [Movement]);
 
 impl<'b> Movements<'b> {
@@ -121,7 +88,7 @@ impl<'b> Movements<'b> {
     }
 }
 
-/// `$36` to `$40`.
+/// `$31` to `$35`.
 #[derive(Default)]
 pub(super) struct Steps<'b> {
     transactions: Vec<Uuid>,
@@ -154,7 +121,7 @@ impl<'b> Steps<'b> {
     }
 }
 
-/// `$41` to `$48`.
+/// `$36` to `$43`.
 pub(super) struct Balances<'b>(Vec<&'b Account>);
 
 impl<'b> Balances<'b> {
@@ -187,54 +154,7 @@ impl<'b> Balances<'b> {
     }
 }
 
-/// `$49` to `$56`.
-#[derive(Default)]
-pub(super) struct Bonuses<'b> {
-    orders: Vec<Uuid>,
-    wallets: Vec<WalletId>,
-    assets: Vec<&'b str>,
-    granted: Vec<Amount>,
-    revoked: Vec<Amount>,
-    credited: Vec<Amount>,
-    owed: Vec<Amount>,
-    created: Vec<DateTime<Utc>>,
-}
-
-impl<'b> Bonuses<'b> {
-    pub(super) fn of(book: &'b Book) -> Self {
-        let mut columns = Self::default();
-        let changed = book.changes.bonuses.iter();
-        for bonus in changed.filter_map(|order| book.bonuses.get(order)) {
-            columns.push(bonus);
-        }
-        columns
-    }
-
-    fn push(&mut self, bonus: &'b OrderBonus) {
-        self.orders.push(bonus.order.uuid());
-        self.wallets.push(bonus.wallet);
-        self.assets.push(bonus.asset.as_str());
-        self.granted.push(bonus.granted);
-        self.revoked.push(bonus.revoked);
-        self.credited.push(bonus.credited);
-        self.owed.push(bonus.owed);
-        self.created.push(bonus.created_at);
-    }
-
-    pub(super) fn bind_to<'q>(&'q self, write: Write<'q>) -> Write<'q> {
-        write
-            .bind(&self.orders)
-            .bind(&self.wallets)
-            .bind(&self.assets)
-            .bind(&self.granted)
-            .bind(&self.revoked)
-            .bind(&self.credited)
-            .bind(&self.owed)
-            .bind(&self.created)
-    }
-}
-
-/// `$68` and `$69`.
+/// `$55` and `$56`.
 pub(super) struct Assets<'b> {
     codes: Vec<&'b str>,
     versions: Vec<i64>,

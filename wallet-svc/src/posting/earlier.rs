@@ -1,5 +1,6 @@
 //! What earlier postings left that a group goes on from: transactions to advance, operations to
-//! conclude, to refund or to answer again.
+//! conclude, to refund or to answer again, bonuses. Such groups take locks; what they change of it is
+//! written in statements of its own, so that the others don't pay for it.
 
 use std::collections::BTreeSet;
 
@@ -160,5 +161,84 @@ pub(super) async fn operations(
 ) -> Result<(), sqlx::Error> {
     let found = repo::find_operations(conn, ids).await?;
     keep_operations(book, found);
+    Ok(())
+}
+
+/// Writes what became of transactions and bonuses.
+pub(super) async fn write_in_tx(conn: &mut PgConnection, book: &Book) -> Result<(), sqlx::Error> {
+    if !book.changes.updated.is_empty() {
+        write_transactions(conn, book).await?;
+    }
+    if !book.changes.bonuses.is_empty() {
+        write_bonuses(conn, book).await?;
+    }
+    Ok(())
+}
+
+async fn write_transactions(conn: &mut PgConnection, book: &Book) -> Result<(), sqlx::Error> {
+    let updated = book.changes.updated.iter();
+    let updated: Vec<_> = updated.filter_map(|id| book.transactions.get(id)).collect();
+    let ids: Vec<_> = updated.iter().map(|tx| tx.id).collect();
+    let statuses: Vec<_> = updated.iter().map(|tx| tx.status.as_str()).collect();
+    let metadata: Vec<_> = updated.iter().map(|tx| tx.metadata.as_str()).collect();
+    let versions: Vec<_> = updated.iter().map(|tx| tx.version).collect();
+    let processed: Vec<_> = updated.iter().map(|tx| tx.processed_at).collect();
+    let write = sqlx::query!(
+        "update wallet.transactions
+         set status = given.status, metadata = given.metadata, version = given.version,
+             processed_at = given.processed_at, updated_at = $6
+         from unnest($1::uuid[], $2::text[], $3::text[], $4::bigint[], $5::timestamptz[])
+             as given (id, status, metadata, version, processed_at)
+         where transactions.id = given.id",
+        ids as _,
+        statuses as _,
+        metadata as _,
+        &versions,
+        processed as _,
+        book.now,
+    );
+    let written = write.execute(conn).await?.rows_affected();
+    if written != versions.len() as u64 {
+        // They are locked, so there is no trying again.
+        return Err(sqlx::Error::RowNotFound);
+    }
+    Ok(())
+}
+
+async fn write_bonuses(conn: &mut PgConnection, book: &Book) -> Result<(), sqlx::Error> {
+    let changed = book.changes.bonuses.iter();
+    let changed: Vec<_> = changed
+        .filter_map(|order| book.bonuses.get(order))
+        .collect();
+    let orders: Vec<_> = changed.iter().map(|bonus| bonus.order).collect();
+    let wallets: Vec<_> = changed.iter().map(|bonus| bonus.wallet).collect();
+    let assets: Vec<_> = changed.iter().map(|bonus| bonus.asset.as_str()).collect();
+    let granted: Vec<_> = changed.iter().map(|bonus| bonus.granted).collect();
+    let revoked: Vec<_> = changed.iter().map(|bonus| bonus.revoked).collect();
+    let credited: Vec<_> = changed.iter().map(|bonus| bonus.credited).collect();
+    let owed: Vec<_> = changed.iter().map(|bonus| bonus.owed).collect();
+    let created: Vec<_> = changed.iter().map(|bonus| bonus.created_at).collect();
+    sqlx::query!(
+        "insert into wallet.order_bonuses (
+             order_id, wallet_id, asset_code, granted, revoked, credited, owed, created_at, updated_at)
+         select given.*, $9
+         from unnest(
+             $1::uuid[], $2::uuid[], $3::text[], $4::numeric[], $5::numeric[], $6::numeric[],
+             $7::numeric[], $8::timestamptz[]) as given
+         on conflict (order_id) do update
+         set granted = excluded.granted, revoked = excluded.revoked, credited = excluded.credited,
+             owed = excluded.owed, updated_at = excluded.updated_at",
+        orders as _,
+        wallets as _,
+        assets as _,
+        granted as _,
+        revoked as _,
+        credited as _,
+        owed as _,
+        &created,
+        book.now,
+    )
+    .execute(conn)
+    .await?;
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! One try at a group: read, decide in memory, write with one statement. What is read is locked, or
+//! One try at a group: read or recall, decide in memory, write. What it is decided on is locked, or
 //! else has to be as it was when it is written.
 
 use std::collections::HashMap;
@@ -9,9 +9,12 @@ use platform::{
 };
 use proto::wallet::v1::PostResponse;
 use sqlx::{Connection as _, PgConnection};
+use tokio::time::Instant;
 
 use super::{
+    earlier,
     load::{self, Loaded},
+    needs::Needs,
     poster::Poster,
     queue::{Answer, Posting, Rejection, Request},
     unlocked, write,
@@ -28,26 +31,71 @@ pub(super) struct InDoubt {
     verdicts: Vec<Verdict>,
 }
 
-/// Posts the group without locks, in two round trips; one that needs them is left alone, with `None`.
-/// Whatever fails, a try with locks finds out what became of it.
+/// Posts the group without locks: on what earlier groups left, or else on what it reads. One that
+/// needs locks is left alone, with `None`. Whatever fails, a try with locks finds out what became of
+/// it.
 pub(super) async fn post_unlocked(
     conn: &mut PgConnection,
-    poster: &Poster,
+    poster: &mut Poster,
     group: &[Request],
     in_doubt: &mut Option<InDoubt>,
 ) -> Result<Option<Vec<Verdict>>, sqlx::Error> {
     let postings: Vec<_> = group.iter().map(|request| &request.posting).collect();
-    let Some(book) = unlocked::read(conn, poster, &postings).await? else {
+    let Some(needs) = Needs::of_new(&postings, &poster.ids) else {
         return Ok(None);
     };
-    let (decided, verdicts) = decide(book, HashMap::new(), &postings);
+    if let Some(decided) = decide_from_memory(poster, &needs, &postings) {
+        match write_at_once(conn, poster, group, decided, in_doubt).await {
+            Err(sqlx::Error::Database(error)) => {
+                tracing::debug!(%error, "what was remembered does not do");
+                poster.memory.distrust();
+            }
+            written => return written.map(Some),
+        }
+    }
+    let Some(book) = unlocked::read(conn, poster, &postings, &needs).await? else {
+        return Ok(None);
+    };
+    poster.memory.set_clock(book.now);
+    let decided = decide(book, HashMap::new(), &postings);
+    let written = write_at_once(conn, poster, group, decided, in_doubt).await;
+    written.map(Some)
+}
+
+/// `None` where not all is remembered, or it refuses any of them: what refuses it may have changed,
+/// and it may have been done before.
+fn decide_from_memory(
+    poster: &mut Poster,
+    needs: &Needs,
+    postings: &[&Posting],
+) -> Option<(Decided, Vec<Verdict>)> {
+    let book = poster.memory.recall(needs, &poster.ids, Instant::now())?;
+    let decided = decide(book, HashMap::new(), postings);
+    let accepted = decided.1.iter().all(Result::is_ok);
+    accepted.then_some(decided)
+}
+
+/// Writes with one statement, which commits.
+async fn write_at_once(
+    conn: &mut PgConnection,
+    poster: &mut Poster,
+    group: &[Request],
+    (decided, verdicts): (Decided, Vec<Verdict>),
+    in_doubt: &mut Option<InDoubt>,
+) -> Result<Vec<Verdict>, sqlx::Error> {
     let Some(step) = decided.book.changes.steps.first().cloned() else {
-        return Ok(Some(verdicts));
+        return Ok(verdicts);
     };
     let in_doubt = in_doubt.insert(InDoubt { step, verdicts });
-    write::write(conn, &decided, group).await?;
+    let written = write::write(conn, &decided, group).await;
+    written.inspect_err(|error| {
+        if write::is_stale(error) {
+            metrics::counter!("wallet_groups_beaten_total").increment(1);
+        }
+    })?;
     failpoint::hit("wallet.post.committed");
-    Ok(Some(std::mem::take(&mut in_doubt.verdicts)))
+    poster.memory.learn(&decided.book);
+    Ok(std::mem::take(&mut in_doubt.verdicts))
 }
 
 /// Posts the group under locks, or says what hindered it. `in_doubt` is what an earlier try left:
@@ -55,7 +103,7 @@ pub(super) async fn post_unlocked(
 /// will find changed what it was decided on.
 pub(super) async fn post_locked(
     conn: &mut PgConnection,
-    poster: &Poster,
+    poster: &mut Poster,
     group: &[Request],
     in_doubt: &mut Option<InDoubt>,
 ) -> Result<Vec<Verdict>, sqlx::Error> {
@@ -74,22 +122,23 @@ pub(super) async fn post_locked(
         return Ok(earlier.verdicts);
     }
     let Loaded { book, records, .. } = loaded;
+    poster.memory.set_clock(book.now);
     let (decided, verdicts) = decide(book, records, &postings);
     if !decided.book.changes.is_empty() {
+        earlier::write_in_tx(&mut tx, &decided.book).await?;
         write::write(&mut tx, &decided, group).await?;
     }
-    match decided.book.changes.steps.first() {
-        Some(step) => {
-            *in_doubt = Some(InDoubt {
-                step: step.clone(),
-                verdicts,
-            });
-            tx.commit().await?;
-            failpoint::hit("wallet.post.committed");
-            Ok(in_doubt.take().map_or_else(Vec::new, |done| done.verdicts))
-        }
-        None => tx.commit().await.map(|()| verdicts),
-    }
+    let verdicts = if let Some(step) = decided.book.changes.steps.first().cloned() {
+        *in_doubt = Some(InDoubt { step, verdicts });
+        tx.commit().await?;
+        failpoint::hit("wallet.post.committed");
+        in_doubt.take().map_or_else(Vec::new, |done| done.verdicts)
+    } else {
+        tx.commit().await?;
+        verdicts
+    };
+    poster.memory.learn(&decided.book);
+    Ok(verdicts)
 }
 
 /// What a group decided, with which of its requests each part belongs to.

@@ -12,11 +12,11 @@ use platform::{
 };
 use sqlx::{PgConnection, PgPool};
 
-use super::{earlier, poster::Poster, queue::Posting};
+use super::{earlier, needs::Needs, poster::Poster, queue::Posting};
 use crate::{
     SCHEMA,
     asset::model::AssetCode,
-    ledger::{Account, AccountKey, AssetRule, Book, Command, Party, Step},
+    ledger::{Account, AccountKey, AssetRule, Book, Party, Step},
     wallet::model::WalletId,
 };
 
@@ -38,17 +38,15 @@ pub(super) async fn load_in_tx(
     let mut book = Book::new(DateTime::UNIX_EPOCH, poster.ids.clone());
     let commands: Vec<_> = postings.iter().map(|posting| &posting.command).collect();
     earlier::transactions(conn, &mut book, &commands).await?;
-    let accounts: BTreeSet<_> = commands
-        .iter()
-        .flat_map(|one| one.accounts(&book))
-        .collect();
-    balances(conn, &mut book, &accounts).await?;
-    let assets: BTreeSet<_> = commands.iter().flat_map(|one| one.assets(&book)).collect();
-    self::assets(conn, &mut book, assets).await?;
+    let needs = Needs::of(&commands, &book);
+    balances(conn, &mut book, &needs.accounts).await?;
+    assets(conn, &mut book, &needs.assets).await?;
     earlier::bonuses(conn, &mut book, &commands).await?;
-    let records = look_up(conn, &mut book, &commands, &scopes(postings)).await?;
+    let operations = earlier::new_operations(&book, &commands);
+    let records = look_up(conn, &mut book, &needs, &operations, &scopes(postings)).await?;
     let exists = |key: &AccountKey| book.wallets.contains_key(&key.wallet);
-    let missing = accounts
+    let missing = needs
+        .accounts
         .into_iter()
         .filter(|key| exists(key) && !book.accounts.contains_key(key))
         .collect();
@@ -77,7 +75,7 @@ pub(super) fn scopes(postings: &[&Posting]) -> Vec<Scope> {
 async fn assets(
     conn: &mut PgConnection,
     book: &mut Book,
-    codes: BTreeSet<AssetCode>,
+    codes: &BTreeSet<AssetCode>,
 ) -> Result<(), sqlx::Error> {
     let unread = codes.iter().filter(|code| !book.assets.contains_key(code));
     let codes: Vec<_> = unread.map(|code| code.as_str().to_owned()).collect();
@@ -105,13 +103,13 @@ async fn assets(
 async fn look_up(
     conn: &mut PgConnection,
     book: &mut Book,
-    commands: &[&Command],
+    needs: &Needs,
+    operations: &[String],
     scopes: &[Scope],
 ) -> Result<HashMap<Scope, Record>, sqlx::Error> {
-    let operations = earlier::new_operations(book, commands);
-    let repeats = wallets(conn, book, commands, &operations, scopes).await?;
+    let repeats = wallets(conn, book, needs, operations, scopes).await?;
     if repeats.operations {
-        earlier::operations(conn, book, &operations).await?;
+        earlier::operations(conn, book, operations).await?;
     }
     if !repeats.keys {
         return Ok(HashMap::new());
@@ -129,12 +127,11 @@ struct Repeats {
 async fn wallets(
     conn: &mut PgConnection,
     book: &mut Book,
-    commands: &[&Command],
+    needs: &Needs,
     operations: &[String],
     scopes: &[Scope],
 ) -> Result<Repeats, sqlx::Error> {
-    let ids: BTreeSet<_> = commands.iter().flat_map(|one| one.wallets(book)).collect();
-    let ids: Vec<_> = ids.into_iter().collect();
+    let ids: Vec<_> = needs.wallets.iter().copied().collect();
     let rows = sqlx::query!(
         r#"select repeats.operations as "operations!", repeats.keys as "keys!",
              w.id as "id?", w.owner_id, w.locked as "locked?", w.system as "system?"

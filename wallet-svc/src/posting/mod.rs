@@ -8,6 +8,8 @@ mod columns;
 mod earlier;
 mod group;
 mod load;
+mod memory;
+mod needs;
 mod poster;
 mod queue;
 mod unlocked;

@@ -17,13 +17,15 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     group::{self, InDoubt, Verdict},
+    memory::Memory,
     queue::{Postings, Rejection, Request, queue},
+    write::is_stale,
 };
 
 /// The largest group.
 const GROUP: usize = 256;
-/// Groups that are posted under locks at once after a try without them failed: most likely because
-/// another replica got in between, which it will again.
+/// Groups that are posted under locks at once after one was beaten without them: another replica got
+/// in between, as it will again.
 const WARY: u32 = 64;
 /// How long a group is tried again while the database says "not now".
 const PATIENCE: Duration = Duration::from_millis(2_500);
@@ -34,6 +36,7 @@ pub struct Poster {
     pub(super) pool: PgPool,
     /// Kept from group to group, until one fails on it.
     conn: Option<PoolConnection<Postgres>>,
+    pub(super) memory: Memory,
     /// For how many more groups locks are taken at once.
     wary: u32,
     pub(super) ids: Ids,
@@ -47,6 +50,7 @@ impl Poster {
             queue,
             pool,
             conn: None,
+            memory: Memory::default(),
             wary: 0,
             ids,
         };
@@ -174,9 +178,11 @@ impl Poster {
                 verdicts
             }
             Err(error) => {
-                metrics::counter!("wallet_groups_beaten_total").increment(1);
                 tracing::debug!(%error, "posting a group again, with locks");
-                self.wary = WARY;
+                self.memory.forget();
+                if is_stale(&error) {
+                    self.wary = WARY;
+                }
                 None
             }
         }

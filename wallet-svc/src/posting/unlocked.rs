@@ -1,35 +1,31 @@
 //! Reads what a group is decided on in one look and without locks. All of it may have changed when
 //! the group is written; the write fails then.
 
-use std::collections::BTreeSet;
-
 use chrono::DateTime;
 use sqlx::PgConnection;
 
 use super::{
     earlier,
     load::{self, BalanceRow},
+    needs::Needs,
     poster::Poster,
     queue::Posting,
 };
 use crate::ledger::{Book, Command, Party};
 
-/// Reads for these postings. `None` where it takes locks to go on: from earlier transactions, with
-/// something that is not there, or with what was asked before.
+/// Reads for these postings. `None` where it takes locks to go on: with something that is not there,
+/// or with what was asked before.
 pub(super) async fn read(
     conn: &mut PgConnection,
     poster: &Poster,
     postings: &[&Posting],
+    needs: &Needs,
 ) -> Result<Option<Book>, sqlx::Error> {
-    let commands: Vec<_> = postings.iter().map(|posting| &posting.command).collect();
-    if earlier::is_needed(&commands) {
-        return Ok(None);
-    }
+    let commands: Vec<&Command> = postings.iter().map(|posting| &posting.command).collect();
     let mut book = Book::new(DateTime::UNIX_EPOCH, poster.ids.clone());
-    let wallets: BTreeSet<_> = commands.iter().flat_map(|one| one.wallets(&book)).collect();
-    let wallets: Vec<_> = wallets.into_iter().collect();
-    let assets: BTreeSet<_> = commands.iter().flat_map(|one| one.assets(&book)).collect();
-    let assets: Vec<_> = assets.iter().map(|code| code.as_str().to_owned()).collect();
+    let wallets: Vec<_> = needs.wallets.iter().copied().collect();
+    let assets = needs.assets.iter();
+    let assets: Vec<_> = assets.map(|code| code.as_str().to_owned()).collect();
     let operations = earlier::new_operations(&book, &commands);
     let scopes = load::scope_column(&load::scopes(postings));
     let rows = sqlx::query!(
@@ -75,19 +71,5 @@ pub(super) async fn read(
         };
         balance.enter_into(&mut book);
     }
-    let complete = commands.iter().all(|command| is_complete(&book, command));
-    Ok(complete.then_some(book))
-}
-
-/// Whether the book has everything that the command names.
-fn is_complete(book: &Book, command: &Command) -> bool {
-    let (accounts, wallets) = (command.accounts(book), command.wallets(book));
-    accounts.iter().all(|key| book.accounts.contains_key(key))
-        && wallets
-            .iter()
-            .all(|wallet| book.wallets.contains_key(wallet))
-        && command
-            .assets(book)
-            .iter()
-            .all(|asset| book.assets.contains_key(asset))
+    Ok(needs.are_met_by(&book).then_some(book))
 }

@@ -2,14 +2,17 @@
 
 use platform::{idempotency, messaging::outbox};
 use proto::wallet::v1::PostResponse;
-use sqlx::{PgConnection, Postgres, postgres::PgArguments, query::Query};
+use sqlx::{PgConnection, Postgres, error::DatabaseError, postgres::PgArguments, query::Query};
 
 use super::{
-    columns::{Assets, Balances, Bonuses, ChangedTransactions, Movements, NewTransactions, Steps},
+    columns::{Assets, Balances, Movements, NewTransactions, Steps},
     group::Decided,
     queue::Request,
 };
 use crate::transaction::{convert, events, model::Transaction};
+
+/// What `wallet.ensure_current` fails with.
+const STALE: &str = "GD001";
 
 /// The one statement.
 pub(super) type Write<'q> = Query<'q, Postgres, PgArguments>;
@@ -21,40 +24,39 @@ pub(super) fn answer(transactions: &[Transaction]) -> PostResponse {
     PostResponse { transactions }
 }
 
-/// Writes the group's changes, events and idempotency records: all of it, or nothing and fails with
-/// `40001` if any row that it was decided on is not as it was read. Outside a transaction it commits.
+/// Writes what the group makes and moves, its events and idempotency records: all of it, or nothing
+/// and fails with [`STALE`] if any row that it was decided on is not as it was read. Outside a
+/// transaction it commits.
 pub(super) async fn write(
     conn: &mut PgConnection,
     decided: &Decided,
     group: &[Request],
 ) -> Result<(), sqlx::Error> {
     let book = &decided.book;
-    let created = NewTransactions::of(book);
-    let changed = ChangedTransactions::of(book);
-    let movements = Movements::of(book);
     let steps = Steps::of(decided, group);
     let balances = Balances::of(book);
-    let bonuses = Bonuses::of(book);
     let keys = keys(decided, group);
     let outbox = outbox(decided, group);
-
     let assets = Assets::of(book);
-    let current = changed.len() + balances.len() + assets.len();
+    let current = i64::try_from(balances.len() + assets.len()).unwrap_or(i64::MAX);
 
     let write: Write<'_> = sqlx::query(include_str!("write.sql"));
-    let write = created.bind_to(write);
-    let write = changed.bind_to(write);
-    let write = movements.bind_to(write);
+    let write = NewTransactions::of(book).bind_to(write);
+    let write = Movements::of(book).bind_to(write);
     let write = steps.bind_to(write);
     let write = balances.bind_to(write);
-    let write = bonuses.bind_to(write);
     let write = bind_keys(&keys, write).bind(book.now);
     let write = bind_outbox(&outbox, write);
     let write = assets.bind_to(write);
-    let current = i64::try_from(current).unwrap_or(i64::MAX);
     write.bind(current).execute(conn).await?;
     outbox::wake();
     Ok(())
+}
+
+/// Whether a write failed because something had changed since it was read.
+pub(super) fn is_stale(error: &sqlx::Error) -> bool {
+    let code = error.as_database_error().and_then(DatabaseError::code);
+    code.is_some_and(|code| code == STALE)
 }
 
 /// The events, each made in the span of its request, whose trace the consumers continue.

@@ -17,59 +17,40 @@ with created as (
         system_wallet_id, reference, metadata, operation_id, operation_index, version,
         processed_at, description, origin_address, destination_address, external_reference,
         custom_data, created_at, refunds_id)),
-changed as (
-    update wallet.transactions
-    set status = given.status, metadata = given.metadata, version = given.version,
-        processed_at = given.processed_at, updated_at = $60::timestamptz
-    from unnest(
-        $23::uuid[], $24::text[], $25::text[], $26::bigint[], $27::timestamptz[]) as given (
-        id, status, metadata, version, processed_at)
-    where transactions.id = given.id
-    returning 1),
 moved as (
     insert into wallet.movements (
         id, wallet_id, asset_code, sequence, transaction_id, amount, balance_after, code,
         created_at)
-    select given.*, $60::timestamptz
+    select given.*, $47::timestamptz
     from unnest(
-        $28::uuid[], $29::uuid[], $30::text[], $31::bigint[], $32::uuid[], $33::numeric[],
-        $34::numeric[], $35::text[]) as given),
+        $23::uuid[], $24::uuid[], $25::text[], $26::bigint[], $27::uuid[], $28::numeric[],
+        $29::numeric[], $30::text[]) as given),
 stepped as (
     insert into wallet.transaction_changes (
         transaction_id, version, from_status, to_status, actor, created_at)
-    select given.*, $60::timestamptz
+    select given.*, $47::timestamptz
     from unnest(
-        $36::uuid[], $37::bigint[], $38::text[], $39::text[], $40::text[]) as given),
+        $31::uuid[], $32::bigint[], $33::text[], $34::text[], $35::text[]) as given),
 balanced as (
     update wallet.balances
     set amount = given.amount, held = given.held, incoming = given.incoming, sequence = given.sequence,
         moved_at = given.moved_at, version = given.version + 1, used = true
     from unnest(
-        $41::uuid[], $42::text[], $43::numeric[], $44::numeric[], $45::numeric[], $46::bigint[],
-        $47::timestamptz[], $48::bigint[]) as given (
+        $36::uuid[], $37::text[], $38::numeric[], $39::numeric[], $40::numeric[], $41::bigint[],
+        $42::timestamptz[], $43::bigint[]) as given (
         wallet_id, asset_code, amount, held, incoming, sequence, moved_at, version)
     where balances.wallet_id = given.wallet_id and balances.asset_code = given.asset_code
         and balances.version = given.version
     returning 1),
-rewarded as (
-    insert into wallet.order_bonuses (
-        order_id, wallet_id, asset_code, granted, revoked, credited, owed, created_at, updated_at)
-    select given.*, $60::timestamptz
-    from unnest(
-        $49::uuid[], $50::uuid[], $51::text[], $52::numeric[], $53::numeric[], $54::numeric[],
-        $55::numeric[], $56::timestamptz[]) as given
-    on conflict (order_id) do update
-    set granted = excluded.granted, revoked = excluded.revoked, credited = excluded.credited,
-        owed = excluded.owed, updated_at = excluded.updated_at),
 keyed as (
     insert into wallet.idempotency_keys (scope, request_hash, answer)
-    select * from unnest($57::bytea[], $58::bytea[], $59::bytea[])),
+    select * from unnest($44::bytea[], $45::bytea[], $46::bytea[])),
 told as (
     insert into wallet.outbox (
         id, event_type, aggregate_kind, aggregate_id, aggregate_version, body, traceparent)
     select * from unnest(
-        $61::uuid[], $62::text[], $63::text[], $64::uuid[], $65::bigint[], $66::bytea[],
-        $67::text[])
+        $48::uuid[], $49::text[], $50::text[], $51::uuid[], $52::bigint[], $53::bytea[],
+        $54::text[])
     returning position),
 pending as (
     insert into wallet.outbox_pending
@@ -77,9 +58,9 @@ pending as (
     from (select position, position - row_number() over (order by position) as run from told) runs
     group by run),
 ruled as (
-    select 1 from unnest($68::text[], $69::bigint[]) as given (code, version)
+    select 1 from unnest($55::text[], $56::bigint[]) as given (code, version)
     join wallet.assets on assets.code = given.code and assets.version = given.version
     for share of assets)
 select wallet.ensure_current(
-    (select count(*) from changed) + (select count(*) from balanced) + (select count(*) from ruled),
-    $70)
+    (select count(*) from balanced) + (select count(*) from ruled),
+    $57)

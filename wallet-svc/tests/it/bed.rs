@@ -117,6 +117,13 @@ impl Bed {
         sqlx::query_scalar(sql).fetch_one(&self.pool).await.unwrap()
     }
 
+    /// Sessions that wait for a lock.
+    pub(crate) async fn waiting(&self) -> i64 {
+        let waiting = "select count(*) from pg_stat_activity
+             where datname = current_database() and wait_event_type = 'Lock'";
+        self.count(waiting).await
+    }
+
     pub(crate) async fn execute(&self, sql: &'static str) {
         sqlx::query(sql).execute(&self.pool).await.unwrap();
     }
@@ -264,7 +271,9 @@ impl Bed {
 
     /// Gives the wallet an owner, of whom identity-svc need not know.
     pub(crate) async fn own(&self, wallet: &str, user: &str) {
-        let sql = "update wallet.wallets set owner_id = $2::uuid where id = $1::uuid";
+        let sql = "with owned as (
+                 update wallet.wallets set owner_id = $2::uuid where id = $1::uuid returning id)
+             update wallet.balances set version = version + 1 from owned where wallet_id = owned.id";
         let own = sqlx::query(sql).bind(wallet).bind(user);
         own.execute(&self.pool).await.unwrap();
     }

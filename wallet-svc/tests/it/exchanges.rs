@@ -118,13 +118,15 @@ async fn what_cannot_be_changed_is_refused(_: PgPoolOptions, server: PgConnectOp
         let fields: Vec<_> = fields.into_iter().map(str::to_owned).collect();
         assert_eq!(refused(refusal), (code, fields), "{request:?}");
     }
-    let disabled = "update wallet.assets set enabled = false where code = 'btc'";
+    let disabled =
+        "update wallet.assets set enabled = false, version = version + 1 where code = 'btc'";
     bed.execute(disabled).await;
     let request = exchange(&wallet, "usd", "btc", "1");
     let refusal = result(bed.transactions().create_exchange(request.clone()).await);
     let field = vec!["quoteAssetCode".to_owned()];
     assert_eq!(refused(refusal), (Code::AssetDisabled, field));
-    bed.execute("update wallet.assets set enabled = true").await;
+    bed.execute("update wallet.assets set enabled = true, version = version + 1")
+        .await;
 
     let mut somebody =
         wire::transaction_service_client::TransactionServiceClient::new(bed.client(&user(unknown)));

@@ -106,12 +106,7 @@ async fn an_approval_waits_for_a_wallet_that_is_being_locked(
 
     let approval = bed.approve(&deposit.id);
     let lock = async {
-        let waiting = "select count(*) from pg_stat_activity
-             where datname = current_database() and wait_event_type = 'Lock'";
-        eventually("the approval waits", SOON, async || {
-            bed.count(waiting).await > 0
-        })
-        .await;
+        eventually("the approval waits", SOON, async || bed.waiting().await > 0).await;
         sqlx::query("update wallet.wallets set locked = true where id = $1::text::uuid")
             .bind(&wallet)
             .execute(&mut *locking)

@@ -203,8 +203,10 @@ async fn a_locked_wallet_accepts_nothing(_: PgPoolOptions, server: PgConnectOpti
         ["WalletCreated", "WalletLocked", "WalletUnlocked"]
     );
 
-    bed.execute("update wallet.assets set enabled = false where code = 'usd'")
-        .await;
+    bed.execute(
+        "update wallet.assets set enabled = false, version = version + 1 where code = 'usd'",
+    )
+    .await;
     let refusal = bed.transfer(&other, &wallet, "1", true).await;
     assert_eq!(refused(refusal).0, Code::AssetDisabled);
     let self_transfer = transfer(&other, &other.to_uppercase(), "1", true);

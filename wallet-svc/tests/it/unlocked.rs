@@ -1,5 +1,5 @@
-//! Postings are decided on what they read without locks: what changes before they are written makes
-//! them be decided again.
+//! Postings are decided without locks, on what the poster remembers or reads: what has changed when
+//! they are written makes them be decided again.
 
 use platform::{error::Code, pg, testing::eventually};
 use proto::wallet::v1 as wire;
@@ -25,13 +25,11 @@ async fn hold(bed: &Bed, row: &'static str) -> Transaction<'static, Postgres> {
 
 /// Until so many wait, of which some are postings that have been decided.
 async fn until_waiting(bed: &Bed, all: i64, decided: i64) {
-    const ALL: &str = "select count(*) from pg_stat_activity
-         where datname = current_database() and wait_event_type = 'Lock'";
     const DECIDED: &str = "select count(*) from pg_stat_activity
          where datname = current_database() and wait_event_type = 'Lock'
              and query like '-- Everything a group%'";
     eventually("all wait", SOON, async || {
-        bed.count(ALL).await == all && bed.count(DECIDED).await == decided
+        bed.waiting().await == all && bed.count(DECIDED).await == decided
     })
     .await;
 }
@@ -117,22 +115,74 @@ async fn what_two_replicas_do_at_once_is_done_once(_: PgPoolOptions, server: PgC
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
 async fn a_wallet_locked_in_between_pays_nothing(_: PgPoolOptions, server: PgConnectOptions) {
     let bed = Bed::new(server).await;
+    let mut replica = bed.replica().await;
+    // The replica knows neither.
     let (a, b) = (bed.funded("10").await, bed.funded("1").await);
-    let transfer = bed.transfer(&a, &b, "6", true);
-    let transfer = in_between(&bed, RICHEST, bed.lock(&a, true), transfer).await;
-    assert_eq!(refused(transfer).0, Code::WalletLocked);
+    replica.funded("1").await;
+    for poster in [&bed, &replica] {
+        let transfer = poster.transfer(&a, &b, "6", true);
+        let transfer = in_between(&bed, RICHEST, bed.lock(&a, true), transfer).await;
+        assert_eq!(refused(transfer).0, Code::WalletLocked);
+        bed.lock(&a, false).await;
+    }
     assert_eq!(bed.balance(&a).await, ["usd 10 10 0 0"]);
+    replica.stop().await;
     bed.end().await;
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
 async fn an_asset_disabled_in_between_is_not_moved(_: PgPoolOptions, server: PgConnectOptions) {
     let bed = Bed::new(server).await;
+    let mut replica = bed.replica().await;
+    // The replica knows neither.
     let (a, b) = (bed.funded("10").await, bed.funded("1").await);
+    replica.funded("1").await;
     let usd = "select from wallet.assets where code = 'usd' for update";
-    let transfer = bed.transfer(&a, &b, "6", true);
-    let transfer = in_between(&bed, usd, enable(&bed, "usd", false), transfer).await;
-    assert_eq!(refused(transfer).0, Code::AssetDisabled);
+    for poster in [&bed, &replica] {
+        let transfer = poster.transfer(&a, &b, "6", true);
+        let transfer = in_between(&bed, usd, enable(&bed, "usd", false), transfer).await;
+        assert_eq!(refused(transfer).0, Code::AssetDisabled);
+        enable(&bed, "usd", true).await;
+    }
     assert_eq!(bed.balance(&a).await, ["usd 10 10 0 0"]);
+    replica.stop().await;
+    bed.end().await;
+}
+
+#[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
+async fn what_another_replica_moved_is_seen(_: PgPoolOptions, server: PgConnectOptions) {
+    let bed = Bed::new(server).await;
+    let mut replica = bed.replica().await;
+    let (a, b) = (bed.funded("1").await, bed.funded("1").await);
+    replica.fund(&a, "9", "usd").await;
+    bed.transfer(&a, &b, "6", true).await.unwrap();
+    replica.transfer(&b, &a, "7", true).await.unwrap();
+    let refusal = bed.transfer(&b, &a, "1", true).await;
+    assert_eq!(refused(refusal).0, Code::InsufficientFunds);
+    bed.transfer(&a, &b, "11", true).await.unwrap();
+    assert_eq!(bed.balance(&b).await, ["usd 11 11 0 0"]);
+    replica.stop().await;
+    bed.end().await;
+}
+
+#[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
+async fn a_repeat_is_answered_though_the_money_is_gone(_: PgPoolOptions, server: PgConnectOptions) {
+    let bed = Bed::new(server).await;
+    let (a, b) = (bed.funded("10").await, bed.funded("1").await);
+    let post = async |id: &str, amount: &str| {
+        let request = wire::PostRequest {
+            operation_id: id.to_owned(),
+            postings: vec![posting(&a, &b, amount)],
+        };
+        result(bed.ledger().post(request).await)
+    };
+    // With money left for another, and without.
+    for (id, amount) in [("small", "1"), ("large", "8")] {
+        let posted = post(id, amount).await.unwrap();
+        assert_eq!(post(id, amount).await.unwrap(), posted);
+        let refusal = post(id, "0.5").await;
+        assert_eq!(refused(refusal).0, Code::IdempotencyKeyReused);
+    }
+    assert_eq!(bed.balance(&a).await, ["usd 1 1 0 0"]);
     bed.end().await;
 }

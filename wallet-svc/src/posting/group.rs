@@ -70,9 +70,9 @@ fn decide_from_memory(
     postings: &[&Posting],
 ) -> Option<(Decided, Vec<Verdict>)> {
     let book = poster.memory.recall(needs, &poster.ids, Instant::now())?;
-    let decided = decide(book, HashMap::new(), postings);
-    let accepted = decided.1.iter().all(Result::is_ok);
-    accepted.then_some(decided)
+    let (decided, verdicts) = decide(book, HashMap::new(), postings);
+    let accepted = verdicts.iter().all(Result::is_ok);
+    accepted.then_some((decided, verdicts))
 }
 
 /// Writes with one statement, which commits.

@@ -14,12 +14,14 @@ pub struct Violation {
     pub place: String,
 }
 
-/// Everything that does not agree, from one snapshot, so that it may be asked under load.
+/// Everything that does not agree, from one snapshot and on one core, so that it may be asked under
+/// load.
 pub async fn find_violations(pool: &PgPool) -> Result<Vec<Violation>, sqlx::Error> {
     let mut tx = pg::tx(pool).await?;
     sqlx::raw_sql(
         "set transaction isolation level repeatable read, read only;
-         set local statement_timeout = 0",
+         set local statement_timeout = 0;
+         set local max_parallel_workers_per_gather = 0",
     )
     .execute(&mut *tx)
     .await?;

@@ -1,9 +1,6 @@
 //! Limits that requests of several aggregates share (the contract's "Limits").
 
-use std::collections::BTreeMap;
-
-use platform::error::{FieldCode, Violations};
-use serde_json::value::RawValue;
+use platform::{error::Violations, text};
 
 /// Names and titles, in characters.
 pub const NAME_MAX: usize = 255;
@@ -14,20 +11,9 @@ pub const DESCRIPTION_MAX: usize = 10_000;
 /// Any other text, in characters.
 pub const TEXT_MAX: usize = 2_048;
 
-/// `customData`, in bytes.
-const CUSTOM_DATA_MAX: usize = 16 * 1024;
-
 /// Notes a text that is too long or holds what Postgres cannot store.
 pub fn check_text(violations: &mut Violations, field: &str, text: &str, max: usize) {
-    let message = format!("must have at most {max} characters");
-    let fits = text.chars().nth(max).is_none();
-    violations.check(field, fits, FieldCode::Length, &message);
-    violations.check(
-        field,
-        !text.contains('\0'),
-        FieldCode::Format,
-        "must not contain NUL",
-    );
+    violations.value(field, text::check(text, 0..=max));
 }
 
 /// An optional text within its limit; an empty one counts as not given.
@@ -46,27 +32,16 @@ pub fn optional_text(
 /// edge already.
 pub fn custom_data(violations: &mut Violations, json: Option<String>) -> String {
     let Some(json) = json.filter(|json| !json.is_empty()) else {
-        return "{}".to_owned();
+        return text::EMPTY_OBJECT.to_owned();
     };
-    let is_object = serde_json::from_str::<BTreeMap<String, &RawValue>>(&json).is_ok();
-    violations.check(
-        "customData",
-        is_object,
-        FieldCode::Type,
-        "must be a JSON object",
-    );
-    let fits = json.len() <= CUSTOM_DATA_MAX;
-    violations.check(
-        "customData",
-        fits,
-        FieldCode::Length,
-        "must have at most 16 KiB",
-    );
+    violations.value("customData", text::check_object(&json));
     json
 }
 
 #[cfg(test)]
 mod tests {
+    use platform::error::FieldCode;
+
     use super::*;
 
     fn codes(check: impl FnOnce(&mut Violations)) -> Vec<FieldCode> {

@@ -23,3 +23,4 @@ pub mod rank;
 pub mod service;
 pub mod telemetry;
 pub mod testing;
+pub mod text;

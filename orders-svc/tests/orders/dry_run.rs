@@ -112,6 +112,11 @@ async fn what_cannot_be_ordered_is_refused_and_dry_runs_agree(
             "userNotes",
         ),
         (
+            cart(&|cart| cart.chosen_payment_method = Some("a\0b".into())),
+            "validation_failed",
+            "chosenPaymentMethod",
+        ),
+        (
             cart(&|cart| cart.custom_data = Some("[]".into())),
             "validation_failed",
             "customData",

@@ -1,11 +1,10 @@
 //! From the wire to the model: what is wrong with a request's form is refused here.
 
-use std::collections::BTreeMap;
-
 use platform::{
     error::{FieldCode, InvalidValue, Violations},
     ids::Id,
     money::Amount,
+    text,
 };
 use proto::orders::v1 as wire;
 use serde_json::value::RawValue;
@@ -24,8 +23,6 @@ const MAX_LINES: usize = 200;
 const MAX_QUANTITY: u32 = 1_000_000;
 /// Characters in the longest free text.
 const MAX_TEXT: usize = 2_048;
-/// Bytes in the largest `customData`, and in the largest answers of a line.
-const MAX_CUSTOM_DATA: usize = 16 * 1024;
 
 /// Reads a cart; whatever is wrong with its form is refused at once.
 pub fn new_order(request: wire::CreateOrderRequest) -> Result<NewOrder, Error> {
@@ -43,15 +40,17 @@ pub fn new_order(request: wire::CreateOrderRequest) -> Result<NewOrder, Error> {
             "is required with shipping",
         );
     }
-    for (field, text) in [
+    for (field, given) in [
         ("shippingAddressId", &request.shipping_address_id),
         ("chosenPaymentMethod", &request.chosen_payment_method),
         ("userNotes", &request.user_notes),
     ] {
-        check_text(&mut violations, field, text.as_deref());
+        if let Some(given) = given {
+            violations.value(field, text::check(given, 0..=MAX_TEXT));
+        }
     }
     let custom_data = request.custom_data.unwrap_or_else(|| "{}".to_owned());
-    violations.value("customData", check_object(&custom_data));
+    violations.value("customData", text::check_object(&custom_data));
     let user_id = violations.value("userId", Id::parse(&request.user_id));
     let wallet_id = request.wallet_id.as_deref().map(Id::parse);
     let wallet_id = wallet_id.and_then(|id| violations.value("walletId", id));
@@ -86,7 +85,7 @@ fn lines(violations: &mut Violations, lines: &[wire::NewOrderLine]) -> Vec<NewLi
         let quantity = violations.value(&format!("lines[{position}].quantity"), quantity);
         if let Some(answers) = &line.product_questions_result {
             let field = format!("lines[{position}].productQuestionsResult");
-            violations.value(&field, check_object(answers));
+            violations.value(&field, text::check_object(answers));
         }
         Some(NewLine {
             product_id: product_id?,
@@ -100,25 +99,6 @@ fn lines(violations: &mut Violations, lines: &[wire::NewOrderLine]) -> Vec<NewLi
         .enumerate()
         .filter_map(line)
         .collect()
-}
-
-fn check_text(violations: &mut Violations, field: &str, text: Option<&str>) {
-    let fits = text.is_none_or(|text| text.chars().count() <= MAX_TEXT);
-    violations.check(
-        field,
-        fits,
-        FieldCode::Length,
-        "is at most 2048 characters long",
-    );
-}
-
-fn check_object(text: &str) -> Result<(), InvalidValue> {
-    if text.len() > MAX_CUSTOM_DATA {
-        return Err(InvalidValue::new(FieldCode::Length, "is at most 16 KiB"));
-    }
-    serde_json::from_str::<BTreeMap<String, &RawValue>>(text)
-        .map(drop)
-        .map_err(|_| InvalidValue::new(FieldCode::Type, "must be an object"))
 }
 
 /// Reads an optional amount of a request.

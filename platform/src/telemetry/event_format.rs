@@ -12,6 +12,7 @@ use tracing::{
     field::{Field, Visit},
 };
 use tracing_subscriber::{
+    field::RecordFields,
     fmt::{FmtContext, FormatEvent, FormatFields, format::Writer},
     registry::LookupSpan,
 };
@@ -25,6 +26,16 @@ pub(super) struct Pretty;
 /// `{"time":…,"level":"info","target":…,"message":…,"fields":{…},"traceId":…}`
 #[derive(Debug)]
 pub(super) struct Json;
+
+/// Writes no fields of spans, which appear in no line: nothing is formatted for them.
+#[derive(Debug)]
+pub(super) struct NoFields;
+
+impl<'w> FormatFields<'w> for NoFields {
+    fn format_fields<R: RecordFields>(&self, _writer: Writer<'w>, _fields: R) -> fmt::Result {
+        Ok(())
+    }
+}
 
 impl<S, N> FormatEvent<S, N> for Pretty
 where

@@ -28,6 +28,7 @@ use tracing_subscriber::{
 
 use crate::config::{LogFormat, Telemetry as Settings};
 
+use self::event_format::NoFields;
 pub use cause::chain;
 pub use trace_context::{current_trace_id, current_traceparent, set_parent};
 
@@ -113,12 +114,13 @@ fn log_layer<S>(format: LogFormat) -> Box<dyn Layer<S> + Send + Sync>
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
 {
+    let layer = fmt::layer().fmt_fields(NoFields);
     match format {
-        LogFormat::Pretty => fmt::layer()
+        LogFormat::Pretty => layer
             .with_ansi(std::io::stdout().is_terminal())
             .event_format(event_format::Pretty)
             .boxed(),
-        LogFormat::Json => fmt::layer().event_format(event_format::Json).boxed(),
+        LogFormat::Json => layer.event_format(event_format::Json).boxed(),
     }
 }
 

@@ -4,8 +4,8 @@ with moved as (
         max(sequence) as sequence
     from wallet.movements group by wallet_id, asset_code),
 last as (
-    select distinct on (wallet_id, asset_code) wallet_id, asset_code, balance_after
-    from wallet.movements order by wallet_id, asset_code, sequence desc),
+    select wallet_id, asset_code, balance_after
+    from moved join wallet.movements using (wallet_id, asset_code, sequence)),
 running as (
     select wallet_id, asset_code, sequence, balance_after,
         sum(amount) over (partition by wallet_id, asset_code order by sequence) as expected
@@ -25,7 +25,7 @@ settled as (
         max(amount) as amount
     from wallet.movements group by transaction_id, asset_code)
 select 'movements sum to zero per asset' as rule, format('%s: %s', asset_code, sum(amount)) as place
-from wallet.movements group by asset_code having sum(amount) <> 0
+from moved group by asset_code having sum(amount) <> 0
 union all
 select 'movements sum to zero per transaction and asset',
     format('%s %s: %s', transaction_id, asset_code, sum)

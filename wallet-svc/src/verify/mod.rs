@@ -21,6 +21,7 @@ pub async fn find_violations(pool: &PgPool) -> Result<Vec<Violation>, sqlx::Erro
     sqlx::raw_sql(
         "set transaction isolation level repeatable read, read only;
          set local statement_timeout = 0;
+         set local work_mem = '64MB';
          set local max_parallel_workers_per_gather = 0",
     )
     .execute(&mut *tx)

@@ -4,7 +4,7 @@ use std::{collections::HashMap, time::Duration};
 
 use async_nats::{
     HeaderMap,
-    header::NATS_MESSAGE_ID,
+    header::{HeaderName, NATS_MESSAGE_ID},
     jetstream::{Context, context::PublishError, message::PublishMessage},
 };
 use bytes::Bytes;
@@ -44,19 +44,20 @@ impl Row {
 
     fn message(&self, context: Schema, run: Option<Uuid>) -> batch::Message {
         let mut headers = HeaderMap::new();
-        headers.insert("ce-specversion", "1.0");
-        headers.insert("ce-id", self.id.to_string());
-        headers.insert("ce-type", self.event_type.as_str());
-        headers.insert("ce-source", format!("/guerdon/{}", context.name()));
+        let mut set = |name, value: String| headers.insert(HeaderName::from_static(name), value);
+        set("ce-specversion", "1.0".to_owned());
+        set("ce-id", self.id.to_string());
+        set("ce-type", self.event_type.clone());
+        set("ce-source", format!("/guerdon/{}", context.name()));
         let subject = format!("{}/{}", self.aggregate_kind, self.aggregate_id);
-        headers.insert("ce-subject", subject);
+        set("ce-subject", subject);
         // CloudEvents' sequence extension: the aggregate's version.
-        headers.insert("ce-sequence", self.aggregate_version.to_string());
+        set("ce-sequence", self.aggregate_version.to_string());
         let time = self.created_at.to_rfc3339_opts(SecondsFormat::Millis, true);
-        headers.insert("ce-time", time);
-        headers.insert("content-type", "application/protobuf");
+        set("ce-time", time);
+        set("content-type", "application/protobuf".to_owned());
         if let Some(traceparent) = &self.traceparent {
-            headers.insert("traceparent", traceparent.as_str());
+            set("traceparent", traceparent.clone());
         }
         let message_id = match run {
             Some(run) => format!("{}:{run}", self.id),

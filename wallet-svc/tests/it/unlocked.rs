@@ -176,8 +176,8 @@ async fn a_repeat_is_answered_though_the_money_is_gone(_: PgPoolOptions, server:
         };
         result(bed.ledger().post(request).await)
     };
-    // With money left for another, and without.
-    for (id, amount) in [("small", "1"), ("large", "8")] {
+    // Without money left for another, and with.
+    for (id, amount) in [("large", "8"), ("small", "1")] {
         let posted = post(id, amount).await.unwrap();
         assert_eq!(post(id, amount).await.unwrap(), posted);
         let refusal = post(id, "0.5").await;

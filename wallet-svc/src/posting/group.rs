@@ -56,7 +56,6 @@ pub(super) async fn post_unlocked(
     let Some(book) = unlocked::read(conn, poster, &postings, &needs).await? else {
         return Ok(None);
     };
-    poster.memory.set_clock(book.now);
     let decided = decide(book, HashMap::new(), &postings);
     let written = write_at_once(conn, poster, group, decided, in_doubt).await;
     written.map(Some)
@@ -122,7 +121,6 @@ pub(super) async fn post_locked(
         return Ok(earlier.verdicts);
     }
     let Loaded { book, records, .. } = loaded;
-    poster.memory.set_clock(book.now);
     let (decided, verdicts) = decide(book, records, &postings);
     if !decided.book.changes.is_empty() {
         earlier::write_in_tx(&mut tx, &decided.book).await?;

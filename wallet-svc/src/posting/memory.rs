@@ -50,8 +50,11 @@ impl Memory {
             return None;
         }
         let (shown, then) = self.clock?;
-        let now = (shown + at.duration_since(then)).trunc_subsecs(3);
-        let mut book = Book::new(now, ids.clone());
+        let passed = at.duration_since(then);
+        if passed > KEPT_FOR {
+            return None;
+        }
+        let mut book = Book::new((shown + passed).trunc_subsecs(3), ids.clone());
         for key in &needs.accounts {
             let account = self.accounts.get(key)?;
             book.now = book.now.max(account.moved_at);
@@ -87,7 +90,8 @@ impl Memory {
             .extend(assets.map(|(code, rule)| (code.clone(), *rule)));
     }
 
-    /// Takes what the database's clock shows now.
+    /// Takes what the database's clock shows now: not the time of a group, which is later where the
+    /// clock was set back, and would stay so for ever.
     pub(super) fn set_clock(&mut self, now: DateTime<Utc>) {
         self.clock = Some((now, Instant::now()));
     }
@@ -214,6 +218,9 @@ mod tests {
         assert!(recall(&mut memory, 1).is_none());
         memory.learn(&book(start()));
         assert!(recall(&mut memory, 1).is_some());
+        // So is what the clock showed.
+        memory.until = Some(later);
+        assert!(memory.recall(&needs(1), &Ids::seeded(1), later).is_none());
     }
 
     #[test]

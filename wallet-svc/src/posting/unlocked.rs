@@ -17,7 +17,7 @@ use crate::ledger::{Book, Command, Party};
 /// or with what was asked before.
 pub(super) async fn read(
     conn: &mut PgConnection,
-    poster: &Poster,
+    poster: &mut Poster,
     postings: &[&Posting],
     needs: &Needs,
 ) -> Result<Option<Book>, sqlx::Error> {
@@ -44,7 +44,11 @@ pub(super) async fn read(
         &operations,
         &scopes,
     );
-    for row in rows.fetch_all(conn).await? {
+    let rows = rows.fetch_all(conn).await?;
+    if let Some(row) = rows.first() {
+        poster.memory.set_clock(row.read_at);
+    }
+    for row in rows {
         if row.is_repeated {
             return Ok(None);
         }

@@ -30,3 +30,19 @@ pub fn plain(text: String) -> Result<String, InvalidValue> {
 pub fn no_custom_data() -> String {
     text::EMPTY_OBJECT.to_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_text_has_its_limits() {
+        assert!(title("é".repeat(255)).is_ok() && title("é".repeat(256)).is_err());
+        assert!(title(String::new()).is_err() && name(String::new()).is_ok());
+        assert!(name("x".repeat(255)).is_ok() && name("x".repeat(256)).is_err());
+        assert!(description("日".repeat(10_000)).is_ok());
+        assert!(description("日".repeat(10_001)).is_err());
+        assert!(plain("x".repeat(2_048)).is_ok() && plain("x".repeat(2_049)).is_err());
+        assert!(custom_data(no_custom_data()).is_ok());
+    }
+}

@@ -1,4 +1,5 @@
-//! Writes everything a group decided with one statement.
+//! Writes what a group decided with one statement, but for what changes earlier transactions and
+//! bonuses.
 
 use platform::{idempotency, messaging::outbox};
 use proto::wallet::v1::PostResponse;

@@ -1,14 +1,13 @@
--- The tables that platform::messaging and platform::idempotency work on. Each service copies this
--- into its first migration with `:schema` replaced by its own, and grants its app role what the
--- comments say. Migrations are the service's own from then on.
+-- The tables of platform::messaging and platform::idempotency, the same in every service:
+-- platform/sql/messaging.sql with `:schema` replaced, as a test of platform checks.
 
--- Events written, kept for a replay. grant: select, insert, delete
+-- Events, kept for 7 days after they are published, for replays.
 create table :schema.outbox (
     id uuid not null,
     -- The order of insertion. Within an aggregate it is the order of versions, because a version is
-    -- given out under the aggregate's row lock. It is never a cursor: sequences commit out of order.
+    -- assigned under the aggregate's row lock. It is no cursor: sequences commit out of order.
     position bigint generated always as identity,
-    -- Subject on JetStream and CloudEvents type in one: guerdon.<context>.v1.<Event>
+    -- JetStream subject and CloudEvents type: guerdon.<context>.v1.<Event>
     event_type text not null,
     aggregate_kind text not null,
     aggregate_id uuid not null,
@@ -22,17 +21,17 @@ create table :schema.outbox (
 );
 create index outbox_created_at_idx on :schema.outbox using brin (created_at);
 
--- Those that JetStream has not acknowledged, as runs of neighbouring positions, mostly one an append.
--- Rows that come and go are cheaper than a mark on the event, whose update would write all of it and
--- its indexes again. grant: select, insert, delete
+-- The events that JetStream has not acknowledged, as ranges of positions, mostly one for each append.
+-- A separate table is cheaper than a column of the outbox, where each update would write the whole
+-- event and its indexes again.
 create table :schema.outbox_pending (
     first_position bigint not null,
     last_position bigint not null,
     constraint outbox_pending_pkey primary key (first_position),
-    constraint outbox_pending_run_check check (first_position <= last_position)
+    constraint outbox_pending_range_check check (first_position <= last_position)
 );
 
--- grant: select, insert, delete
+-- The events that consumers have applied, which makes a redelivery have no effect.
 create table :schema.inbox (
     consumer text not null,
     event_id uuid not null,
@@ -41,8 +40,7 @@ create table :schema.inbox (
 );
 create index inbox_applied_at_idx on :schema.inbox using brin (applied_at);
 
--- Events that a consumer failed on: being tried again while parked_at is null, put aside after.
--- grant: select, insert, update, delete
+-- Events that a consumer failed to apply: retried while parked_at is null, afterwards only by replay.
 create table :schema.dead_letters (
     consumer text not null,
     event_id uuid not null,
@@ -57,7 +55,7 @@ create table :schema.dead_letters (
     constraint dead_letters_pkey primary key (consumer, event_id)
 );
 
--- grant: select, insert, update, delete
+-- Work that one replica does at a time, such as publishing.
 create table :schema.leases (
     name text not null,
     holder uuid not null,
@@ -65,15 +63,21 @@ create table :schema.leases (
     constraint leases_pkey primary key (name)
 );
 
--- grant: select, insert, update, delete
+-- Responses to requests with an idempotency key, kept for 24 hours.
 create table :schema.idempotency_keys (
     -- SHA-256 of caller, method, path and key
     scope bytea not null,
     -- The gateway's keyed hash of the raw body
     request_hash bytea not null,
-    -- The encoded answer; null while a saga is under way
-    answer bytea,
+    -- The encoded response; null while the request is in progress
+    response bytea,
     created_at timestamptz(3) not null default now(),
     constraint idempotency_keys_pkey primary key (scope)
 );
 create index idempotency_keys_created_at_idx on :schema.idempotency_keys using brin (created_at);
+
+-- Events are never changed, and neither is what was applied.
+grant select, insert, delete on :schema.outbox, :schema.outbox_pending, :schema.inbox
+    to guerdon_:schema_app;
+grant select, insert, update, delete
+    on :schema.dead_letters, :schema.leases, :schema.idempotency_keys to guerdon_:schema_app;

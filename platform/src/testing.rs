@@ -23,13 +23,20 @@ pub async fn eventually(what: &str, deadline: Duration, mut condition: impl Asyn
     }
 }
 
+/// SQL that creates the messaging tables in the schema, with all rights for every role.
+pub fn messaging_tables(schema: Schema) -> String {
+    include_str!("../sql/messaging.sql")
+        .replace("guerdon_:schema_app", "public")
+        .replace(":schema", schema.name())
+}
+
 /// Fails if the schema holds work that nobody finished: unpublished events, parked or failing ones,
 /// idempotency keys in progress. Waits a moment for the relay.
 pub async fn assert_no_leftovers(pool: &PgPool, schema: Schema) {
     let sql = schema.sql(
         "select (select count(*) from :schema.outbox_pending)
               + (select count(*) from :schema.dead_letters)
-              + (select count(*) from :schema.idempotency_keys where answer is null)",
+              + (select count(*) from :schema.idempotency_keys where response is null)",
     );
     let sql = sqlx::SqlSafeStr::into_sql_str(sql);
     let what = format!("no leftovers in {}", schema.name());

@@ -143,7 +143,7 @@ impl Bed {
     /// Nothing is left under way.
     pub(crate) async fn assert_settled(&self) {
         assert_eq!(self.count("claims").await, 0);
-        let in_progress = self.count("idempotency_keys where answer is null").await;
+        let in_progress = self.count("idempotency_keys where response is null").await;
         assert_eq!(in_progress, 0);
         assert_eq!(self.count("orders where order_status = 'draft'").await, 0);
     }

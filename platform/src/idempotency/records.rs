@@ -44,8 +44,8 @@ pub async fn begin_in_tx(
     let claim = schema.sql(
         "insert into :schema.idempotency_keys as record (scope, request_hash) values ($1, $2)
          on conflict (scope) do update
-         set request_hash = excluded.request_hash, answer = null, created_at = now()
-         where record.created_at < now() - interval '24 hours' and record.answer is not null",
+         set request_hash = excluded.request_hash, response = null, created_at = now()
+         where record.created_at < now() - interval '24 hours' and record.response is not null",
     );
     let claimed = sqlx::query(claim)
         .bind(key.scope.as_bytes())
@@ -83,7 +83,7 @@ pub async fn complete_in_tx(
     scope: &Scope,
     answer: &impl prost::Message,
 ) -> Result<(), sqlx::Error> {
-    let sql = schema.sql("update :schema.idempotency_keys set answer = $2 where scope = $1");
+    let sql = schema.sql("update :schema.idempotency_keys set response = $2 where scope = $1");
     let completed = sqlx::query(sql)
         .bind(scope.as_bytes())
         .bind(answer.encode_to_vec())
@@ -99,7 +99,7 @@ pub async fn forget_in_tx(
     scope: &Scope,
 ) -> Result<(), sqlx::Error> {
     let sql =
-        schema.sql("delete from :schema.idempotency_keys where scope = $1 and answer is null");
+        schema.sql("delete from :schema.idempotency_keys where scope = $1 and response is null");
     sqlx::query(sql)
         .bind(scope.as_bytes())
         .execute(conn)
@@ -117,10 +117,10 @@ pub async fn find_in_tx(
     let sql = schema.sql(
         "with expired as (
              delete from :schema.idempotency_keys
-             where scope = any($1) and answer is not null
+             where scope = any($1) and response is not null
                and created_at < now() - interval '24 hours'
              returning scope)
-         select scope, request_hash, answer from :schema.idempotency_keys
+         select scope, request_hash, response from :schema.idempotency_keys
          where scope = any($1) and scope not in (select scope from expired)",
     );
     let scopes: Vec<&[u8]> = scopes.iter().map(Scope::as_bytes).collect();
@@ -128,7 +128,7 @@ pub async fn find_in_tx(
     let record = |row: Row| {
         let record = Record {
             request_hash: row.request_hash,
-            answer: row.answer,
+            answer: row.response,
         };
         Some((Scope::from_bytes(&row.scope)?, record))
     };
@@ -139,11 +139,11 @@ pub async fn find_in_tx(
 struct Row {
     scope: Vec<u8>,
     request_hash: Vec<u8>,
-    answer: Option<Vec<u8>>,
+    response: Option<Vec<u8>>,
 }
 
 /// Completed records as columns for `unnest`, for engines that write them with other rows in one
-/// statement: `insert into <schema>.idempotency_keys (scope, request_hash, answer) select …`.
+/// statement: `insert into <schema>.idempotency_keys (scope, request_hash, response) select …`.
 #[derive(Debug, Default)]
 pub struct Columns {
     /// `bytea[]`

@@ -29,7 +29,7 @@ const PURGES: [&str; 3] = [
          where applied_at < now() - interval '30 days' limit $1)",
     "delete from :schema.idempotency_keys where scope in (
          select scope from :schema.idempotency_keys
-         where created_at < now() - interval '24 hours' and answer is not null limit $1)",
+         where created_at < now() - interval '24 hours' and response is not null limit $1)",
 ];
 
 pub(super) async fn run(pool: &PgPool, schema: Schema, token: &CancellationToken) {
@@ -97,7 +97,7 @@ mod tests {
     /// Five events: two that have been pending for eight days between two that were published then,
     /// and one that is published now.
     async fn fill(pool: &PgPool) {
-        let tables = include_str!("../../sql/messaging.sql").replace(":schema", SCHEMA.name());
+        let tables = crate::testing::messaging_tables(SCHEMA);
         let sql = format!(
             "create schema things; {tables}
              insert into things.outbox

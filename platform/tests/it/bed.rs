@@ -46,7 +46,7 @@ impl Bed {
         let url = options.to_url_lossy().to_string();
         let pool = pg::connect(&url, &pg::Options::new("platform-tests")).unwrap();
         let schema = unused_schema();
-        let tables = include_str!("../../sql/messaging.sql").replace(":schema", schema.name());
+        let tables = platform::testing::messaging_tables(schema);
         let ddl = format!("create schema {}; {tables}", schema.name());
         sqlx::raw_sql(sqlx::AssertSqlSafe(ddl))
             .execute(&pool)

@@ -213,7 +213,7 @@ async fn a_group_records_its_keys_in_one_statement(_: PgPoolOptions, options: Pg
         columns.push(key, &answer(n));
     }
     let sql = format!(
-        "insert into {}.idempotency_keys (scope, request_hash, answer)
+        "insert into {}.idempotency_keys (scope, request_hash, response)
          select * from unnest($1::bytea[], $2::bytea[], $3::bytea[])",
         bed.schema.name()
     );

@@ -6,6 +6,7 @@ mod bed;
 mod idempotency;
 mod inbox;
 mod link;
+mod migrations;
 mod pg;
 mod relay;
 mod trace;

@@ -43,7 +43,7 @@ balanced as (
         and balances.version = given.version
     returning 1),
 keyed as (
-    insert into wallet.idempotency_keys (scope, request_hash, answer)
+    insert into wallet.idempotency_keys (scope, request_hash, response)
     select * from unnest($44::bytea[], $45::bytea[], $46::bytea[])),
 told as (
     insert into wallet.outbox (

@@ -1,11 +1,13 @@
--- Events in and out, leases, and answers kept for idempotency keys; see platform::messaging.
+-- The tables of platform::messaging and platform::idempotency, the same in every service:
+-- platform/sql/messaging.sql with `catalog` replaced, as a test of platform checks.
 
+-- Events, kept for 7 days after they are published, for replays.
 create table catalog.outbox (
     id uuid not null,
     -- The order of insertion. Within an aggregate it is the order of versions, because a version is
-    -- given out under the aggregate's row lock. It is never a cursor: sequences commit out of order.
+    -- assigned under the aggregate's row lock. It is no cursor: sequences commit out of order.
     position bigint generated always as identity,
-    -- Subject on JetStream and CloudEvents type in one: guerdon.<context>.v1.<Event>
+    -- JetStream subject and CloudEvents type: guerdon.<context>.v1.<Event>
     event_type text not null,
     aggregate_kind text not null,
     aggregate_id uuid not null,
@@ -13,14 +15,23 @@ create table catalog.outbox (
     body bytea not null,
     traceparent text,
     created_at timestamptz(3) not null default now(),
-    published_at timestamptz(3),
-    constraint outbox_pkey primary key (id),
+    constraint outbox_pkey primary key (position),
     constraint outbox_aggregate_version_key unique (aggregate_id, aggregate_kind, aggregate_version),
     constraint outbox_aggregate_version_check check (aggregate_version > 0)
 );
-create index outbox_unpublished_idx on catalog.outbox (position) where published_at is null;
 create index outbox_created_at_idx on catalog.outbox using brin (created_at);
 
+-- The events that JetStream has not acknowledged, as ranges of positions, mostly one for each append.
+-- A separate table is cheaper than a column of the outbox, where each update would write the whole
+-- event and its indexes again.
+create table catalog.outbox_pending (
+    first_position bigint not null,
+    last_position bigint not null,
+    constraint outbox_pending_pkey primary key (first_position),
+    constraint outbox_pending_range_check check (first_position <= last_position)
+);
+
+-- The events that consumers have applied, which makes a redelivery have no effect.
 create table catalog.inbox (
     consumer text not null,
     event_id uuid not null,
@@ -29,7 +40,7 @@ create table catalog.inbox (
 );
 create index inbox_applied_at_idx on catalog.inbox using brin (applied_at);
 
--- Events that a consumer failed on: being tried again while parked_at is null, put aside after.
+-- Events that a consumer failed to apply: retried while parked_at is null, afterwards only by replay.
 create table catalog.dead_letters (
     consumer text not null,
     event_id uuid not null,
@@ -44,6 +55,7 @@ create table catalog.dead_letters (
     constraint dead_letters_pkey primary key (consumer, event_id)
 );
 
+-- Work that one replica does at a time, such as publishing.
 create table catalog.leases (
     name text not null,
     holder uuid not null,
@@ -51,20 +63,21 @@ create table catalog.leases (
     constraint leases_pkey primary key (name)
 );
 
+-- Responses to requests with an idempotency key, kept for 24 hours.
 create table catalog.idempotency_keys (
     -- SHA-256 of caller, method, path and key
     scope bytea not null,
     -- The gateway's keyed hash of the raw body
     request_hash bytea not null,
-    -- The encoded answer; null while a saga is under way
-    answer bytea,
+    -- The encoded response; null while the request is in progress
+    response bytea,
     created_at timestamptz(3) not null default now(),
     constraint idempotency_keys_pkey primary key (scope)
 );
 create index idempotency_keys_created_at_idx on catalog.idempotency_keys using brin (created_at);
 
-grant select, insert, delete on catalog.outbox to guerdon_catalog_app;
-grant update (published_at) on catalog.outbox to guerdon_catalog_app;
-grant select, insert, delete on catalog.inbox to guerdon_catalog_app;
+-- Events are never changed, and neither is what was applied.
+grant select, insert, delete on catalog.outbox, catalog.outbox_pending, catalog.inbox
+    to guerdon_catalog_app;
 grant select, insert, update, delete
     on catalog.dead_letters, catalog.leases, catalog.idempotency_keys to guerdon_catalog_app;

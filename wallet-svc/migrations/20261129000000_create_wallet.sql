@@ -1,5 +1,7 @@
--- The wallet context: wallets, assets, the double-entry ledger, and the shared messaging tables.
+-- Wallets, assets, rates, addresses, and the double-entry ledger.
+-- NaN sorts above every number in Postgres, so checks exclude it by name.
 
+-- Values made at the first start: the id of the default wallet.
 create table wallet.settings (
     name text not null,
     value text not null,
@@ -12,7 +14,7 @@ create table wallet.wallets (
     description text,
     owner_id uuid,
     locked boolean not null,
-    -- external, bonus, exchange: may go below zero, never listed, never named in a transaction
+    -- external, bonus, exchange: may go below zero, and are hidden from clients
     system boolean not null default false,
     reference text not null,
     custom_data text not null default '{}',
@@ -28,7 +30,9 @@ create table wallet.wallets (
 create index wallets_owner_id_idx on wallet.wallets (owner_id) where owner_id is not null;
 create index wallets_created_at_idx on wallet.wallets (created_at, id);
 
+-- Clients name assets by code, events by id.
 create table wallet.assets (
+    id uuid not null,
     code text not null,
     name text not null,
     symbol text,
@@ -40,17 +44,68 @@ create table wallet.assets (
     contract text not null default '{}',
     custom_data text not null default '{}',
     metadata text not null default '{}',
-    version bigint not null default 1,
+    -- 0 until AssetChanged is appended for a new asset, at the next start
+    version bigint not null default 0,
     created_at timestamptz(3) not null,
     updated_at timestamptz(3) not null,
     constraint assets_pkey primary key (code),
+    constraint assets_id_key unique (id),
     constraint assets_code_check check (code ~ '^[a-zA-Z0-9]{1,16}$'),
     constraint assets_type_check check (type in ('crypto', 'custom', 'fiat')),
     constraint assets_decimal_places_check check (decimal_places between 0 and 8)
 );
 create unique index assets_code_lower_key on wallet.assets (lower(code));
 
--- One row a wallet and asset: the sums of movements and of open transactions, kept by the poster.
+-- The price of one unit of the base asset in the quote asset. Clients name the pair; the id is the
+-- aggregate of events, so that a rate which is deleted and created again is another aggregate.
+create table wallet.rates (
+    id uuid not null,
+    base_asset_code text not null,
+    quote_asset_code text not null,
+    rate numeric(28, 8) not null,
+    custom_data text not null default '{}',
+    metadata text not null default '{}',
+    version bigint not null,
+    created_at timestamptz(3) not null,
+    updated_at timestamptz(3) not null,
+    constraint rates_pkey primary key (id),
+    constraint rates_pair_key unique (base_asset_code, quote_asset_code),
+    constraint rates_base_asset_code_fkey foreign key (base_asset_code) references wallet.assets,
+    constraint rates_quote_asset_code_fkey foreign key (quote_asset_code) references wallet.assets,
+    constraint rates_pair_check check (base_asset_code <> quote_asset_code),
+    constraint rates_rate_check check (rate > 0 and rate <> 'NaN')
+);
+
+-- External addresses of wallets.
+create table wallet.addresses (
+    id uuid not null,
+    address text not null,
+    asset_code text,
+    wallet_id uuid,
+    custom_data text not null default '{}',
+    metadata text not null default '{}',
+    created_at timestamptz(3) not null,
+    updated_at timestamptz(3) not null,
+    constraint addresses_pkey primary key (id),
+    constraint addresses_address_key unique nulls not distinct (address, asset_code),
+    constraint addresses_asset_code_fkey foreign key (asset_code) references wallet.assets,
+    constraint addresses_wallet_id_fkey foreign key (wallet_id) references wallet.wallets,
+    constraint addresses_address_check check (address ~ '^[!-~]{1,128}$' and address !~ '[/?#]')
+);
+create index addresses_created_at_idx on wallet.addresses (created_at, id);
+create index addresses_wallet_id_idx on wallet.addresses (wallet_id) where wallet_id is not null;
+
+-- The next index to derive of each extended public key.
+create table wallet.address_keys (
+    -- HASH160 of the public key, in hexadecimal: another key starts from the beginning
+    fingerprint text not null,
+    next_index bigint not null,
+    constraint address_keys_pkey primary key (fingerprint),
+    -- Larger indexes are the hardened ones of BIP 32
+    constraint address_keys_next_index_check check (next_index between 1 and 2147483648)
+);
+
+-- One row for each wallet and asset: the sums of its movements and of its open transactions.
 create table wallet.balances (
     wallet_id uuid not null,
     asset_code text not null,
@@ -59,13 +114,16 @@ create table wallet.balances (
     held numeric(28, 8) not null default 0,
     -- Credits of pending and processing transactions
     incoming numeric(28, 8) not null default 0,
-    -- Number of movements, and the time of the last
+    -- Number of movements, and time of the last one
     sequence bigint not null default 0,
     moved_at timestamptz(3) not null default 'epoch',
-    -- Whether a transaction ever touched it; a row made for one that was refused stays hidden
+    -- Whether a transaction was ever accepted; a row made for a refused one stays hidden
     used boolean not null default false,
     -- System wallets may go below zero
     system boolean not null,
+    -- Raised with each change of the row and of its wallet. A batch that was decided on a read without
+    -- locks is written only if the versions are still the same.
+    version bigint not null default 0,
     constraint balances_pkey primary key (wallet_id, asset_code),
     constraint balances_wallet_id_fkey foreign key (wallet_id) references wallet.wallets,
     constraint balances_asset_code_fkey foreign key (asset_code) references wallet.assets,
@@ -74,6 +132,20 @@ create table wallet.balances (
     constraint balances_held_check check (held >= 0 and held <> 'NaN'),
     constraint balances_incoming_check check (incoming >= 0 and incoming <> 'NaN')
 ) with (fillfactor = 70);
+-- Whether an asset is in use is queried under the asset's lock, which postings wait for.
+create index balances_asset_code_idx on wallet.balances (asset_code);
+
+-- Fails the statement that calls it unless it wrote as many rows as expected. The error code is its
+-- own: a serialization failure would be retried, also under locks, where this is a bug.
+create function wallet.ensure_current(written bigint, expected bigint) returns boolean
+language plpgsql as $$
+begin
+    if written <> expected then
+        raise exception '% of % rows are as they were read', written, expected
+            using errcode = 'GD001';
+    end if;
+    return true;
+end $$;
 
 create table wallet.transactions (
     id uuid not null,
@@ -85,7 +157,7 @@ create table wallet.transactions (
     description text,
     origin_wallet_id uuid,
     destination_wallet_id uuid,
-    -- The other side of a deposit or withdrawal
+    -- The other side of a deposit or withdrawal; between both sides of an exchange
     system_wallet_id uuid,
     origin_address text,
     destination_address text,
@@ -94,9 +166,11 @@ create table wallet.transactions (
     reference text not null,
     custom_data text not null default '{}',
     metadata text not null default '{}',
-    -- The ledger operation that it is part of, and its place in it
+    -- The ledger operation that it is part of, and its index in it
     operation_id text,
     operation_index integer,
+    -- The transaction whose money this one gives back
+    refunds_id uuid,
     version bigint not null,
     processed_at timestamptz(3),
     created_at timestamptz(3) not null,
@@ -104,34 +178,51 @@ create table wallet.transactions (
     constraint transactions_pkey primary key (id),
     constraint transactions_reference_key unique (reference),
     constraint transactions_operation_id_key unique (operation_id, operation_index),
-    constraint transactions_asset_code_fkey foreign key (asset_code) references wallet.assets,
-    constraint transactions_type_check check (type in ('deposit', 'transfer', 'withdrawal')),
+    -- No foreign key to assets: the balances that a transaction is about have one.
+    constraint transactions_type_check
+        check (type in ('deposit', 'exchange', 'transfer', 'withdrawal')),
     constraint transactions_status_check
         check (status in ('pending', 'processing', 'confirmed', 'failed', 'rejected')),
     constraint transactions_amount_check check (amount > 0 and amount <> 'NaN'),
     constraint transactions_sides_check check (
-        num_nonnulls(origin_wallet_id, destination_wallet_id, system_wallet_id) = 2
+        num_nonnulls(origin_wallet_id, destination_wallet_id, system_wallet_id)
+            = case type when 'exchange' then 3 else 2 end
         and (type = 'deposit') = (origin_wallet_id is null)
         and (type = 'withdrawal') = (destination_wallet_id is null)),
-    constraint transactions_wallets_check check (origin_wallet_id <> destination_wallet_id),
+    -- An exchange has one wallet on both sides.
+    constraint transactions_wallets_check
+        check ((type = 'exchange') = (origin_wallet_id = destination_wallet_id)),
     constraint transactions_processed_at_check
         check ((processed_at is not null) = (status in ('confirmed', 'failed', 'rejected')))
 ) with (fillfactor = 85);
 create index transactions_created_at_idx on wallet.transactions (created_at, id);
+-- A wallet's transactions are those with it as destination, and those with it as origin but not as
+-- destination: with the destination in the index the latter are counted by an index-only scan.
 create index transactions_origin_idx
-    on wallet.transactions (origin_wallet_id, created_at, id) where origin_wallet_id is not null;
+    on wallet.transactions (origin_wallet_id, created_at, id) include (destination_wallet_id)
+    where origin_wallet_id is not null;
 create index transactions_destination_idx
     on wallet.transactions (destination_wallet_id, created_at, id)
     where destination_wallet_id is not null;
 create index transactions_external_reference_idx
     on wallet.transactions (external_reference) where external_reference is not null;
+create index transactions_refunds_id_idx
+    on wallet.transactions (refunds_id) where refunds_id is not null;
+-- The transactions that were open at some time, from which balances of the past are computed.
+-- Payments, which are processed as they are created, are not in these indexes.
+create index transactions_origin_open_idx
+    on wallet.transactions (origin_wallet_id, created_at)
+    where processed_at is distinct from created_at;
+create index transactions_destination_open_idx
+    on wallet.transactions (destination_wallet_id, created_at)
+    where processed_at is distinct from created_at;
 
--- The journal. Append-only: the app role has neither update nor delete.
+-- The journal. Append-only.
 create table wallet.movements (
     id uuid not null,
     wallet_id uuid not null,
     asset_code text not null,
-    -- Counts the movements of a wallet and asset from 1 without gap
+    -- Numbers the movements of a wallet and asset from 1 without gaps
     sequence bigint not null,
     transaction_id uuid not null,
     amount numeric(28, 8) not null,
@@ -148,9 +239,8 @@ create index movements_transaction_id_idx on wallet.movements (transaction_id);
 create index movements_created_at_idx on wallet.movements (created_at, id);
 create index movements_wallet_id_idx on wallet.movements (wallet_id, created_at, id);
 
--- Who brought a transaction from which state to which. Append-only.
+-- The status changes of transactions. Append-only.
 create table wallet.transaction_changes (
-    id uuid not null,
     transaction_id uuid not null,
     -- The transaction's version after the change
     version bigint not null,
@@ -159,12 +249,11 @@ create table wallet.transaction_changes (
     -- user:<id>, key:<id>, service:<name>
     actor text not null,
     created_at timestamptz(3) not null,
-    constraint transaction_changes_pkey primary key (transaction_id, version),
-    constraint transaction_changes_id_key unique (id)
+    constraint transaction_changes_pkey primary key (transaction_id, version)
 );
 
--- What an order's bonus came to: credited is always greatest(granted - revoked, 0), of which owed
--- could not be taken back yet.
+-- The bonus of each order: credited is always greatest(granted - revoked, 0); owed is the part of the
+-- revoked bonus that could not be debited yet.
 create table wallet.order_bonuses (
     order_id uuid not null,
     wallet_id uuid not null,
@@ -184,84 +273,12 @@ create table wallet.order_bonuses (
 create index order_bonuses_owed_idx
     on wallet.order_bonuses (wallet_id, asset_code, created_at) where owed > 0;
 
-
--- grant: select, insert, update (published_at), delete
-create table wallet.outbox (
-    id uuid not null,
-    -- The order of insertion. Within an aggregate it is the order of versions, because a version is
-    -- given out under the aggregate's row lock. It is never a cursor: sequences commit out of order.
-    position bigint generated always as identity,
-    -- Subject on JetStream and CloudEvents type in one: guerdon.<context>.v1.<Event>
-    event_type text not null,
-    aggregate_kind text not null,
-    aggregate_id uuid not null,
-    aggregate_version bigint not null,
-    body bytea not null,
-    traceparent text,
-    created_at timestamptz(3) not null default now(),
-    published_at timestamptz(3),
-    constraint outbox_pkey primary key (id),
-    constraint outbox_aggregate_version_key unique (aggregate_id, aggregate_kind, aggregate_version),
-    constraint outbox_aggregate_version_check check (aggregate_version > 0)
-);
-create index outbox_unpublished_idx on wallet.outbox (position) where published_at is null;
-create index outbox_created_at_idx on wallet.outbox using brin (created_at);
-
--- grant: select, insert, delete
-create table wallet.inbox (
-    consumer text not null,
-    event_id uuid not null,
-    applied_at timestamptz(3) not null default now(),
-    constraint inbox_pkey primary key (consumer, event_id)
-);
-create index inbox_applied_at_idx on wallet.inbox using brin (applied_at);
-
--- Events that a consumer failed on: being tried again while parked_at is null, put aside after.
--- grant: select, insert, update, delete
-create table wallet.dead_letters (
-    consumer text not null,
-    event_id uuid not null,
-    subject text not null,
-    headers jsonb not null,
-    body bytea not null,
-    reason text not null,
-    failures integer not null,
-    first_failed_at timestamptz(3) not null default now(),
-    last_failed_at timestamptz(3) not null default now(),
-    parked_at timestamptz(3),
-    constraint dead_letters_pkey primary key (consumer, event_id)
-);
-
--- grant: select, insert, update, delete
-create table wallet.leases (
-    name text not null,
-    holder uuid not null,
-    expires_at timestamptz(3) not null,
-    constraint leases_pkey primary key (name)
-);
-
--- grant: select, insert, update, delete
-create table wallet.idempotency_keys (
-    -- SHA-256 of caller, method, path and key
-    scope bytea not null,
-    -- The gateway's keyed hash of the raw body
-    request_hash bytea not null,
-    -- The encoded answer; null while a saga is under way
-    answer bytea,
-    created_at timestamptz(3) not null default now(),
-    constraint idempotency_keys_pkey primary key (scope)
-);
-create index idempotency_keys_created_at_idx on wallet.idempotency_keys using brin (created_at);
-
 grant usage on schema wallet to guerdon_wallet_app;
 grant select, insert, update on wallet.settings, wallet.wallets, wallet.assets, wallet.balances,
-    wallet.order_bonuses to guerdon_wallet_app;
-grant select, insert on wallet.transactions, wallet.movements, wallet.transaction_changes
-    to guerdon_wallet_app;
--- A transaction's money and parties never change.
+    wallet.order_bonuses, wallet.address_keys to guerdon_wallet_app;
+grant select, insert, update, delete on wallet.rates to guerdon_wallet_app;
+grant select, insert on wallet.addresses, wallet.transactions, wallet.movements,
+    wallet.transaction_changes to guerdon_wallet_app;
+-- A transaction's amount and wallets never change.
 grant update (status, metadata, version, processed_at, updated_at) on wallet.transactions
-    to guerdon_wallet_app;
-grant select, insert, update (published_at), delete on wallet.outbox to guerdon_wallet_app;
-grant select, insert, delete on wallet.inbox to guerdon_wallet_app;
-grant select, insert, update, delete on wallet.dead_letters, wallet.leases, wallet.idempotency_keys
     to guerdon_wallet_app;

@@ -1,10 +1,10 @@
--- Orders, their lines, the money that paid them, and what is under way.
+-- Orders, their lines, their payments, and the operations in progress.
 
 create table orders.orders (
     id uuid not null,
     reference text not null,
     user_id uuid not null,
-    -- The buyer's primary wallet when the order was placed: the default payer, and where the bonus goes.
+    -- The buyer's primary wallet when the order was created: pays by default, receives the bonus.
     wallet_id uuid not null,
     asset_code text not null,
     asset_decimal_places smallint not null,
@@ -13,6 +13,8 @@ create table orders.orders (
     shipping_amount numeric(28, 8) not null,
     bonus numeric(28, 8) not null,
     bonus_asset_code text not null,
+    -- Null if the bonus is in the order's asset
+    bonus_decimal_places smallint,
     bonus_skipped text,
     bonus_revoked numeric(28, 8) not null,
     -- Net of refunds.
@@ -28,9 +30,9 @@ create table orders.orders (
     cancel_reason text,
     -- JSON text as the client wrote it
     custom_data text not null,
-    -- Claims ever made: numbers the operations on the ledger.
+    -- Number of claims so far; numbers the operations on the ledger.
     claims integer not null,
-    -- Events ever emitted.
+    -- Number of events so far
     version bigint not null,
     paid_at timestamptz(3),
     fulfilled_at timestamptz(3),
@@ -41,12 +43,13 @@ create table orders.orders (
     constraint orders_reference_key unique (reference),
     constraint orders_reference_check check (reference ~ '^[0-9A-Z]{8}$'),
     constraint orders_asset_decimal_places_check check (asset_decimal_places between 0 and 8),
-    -- NaN sorts above every number, so that `between` keeps it out.
+    -- NaN sorts above every number, so that `between` excludes it.
     constraint orders_amount_check check (amount between 0 and 99999999999999999999.99999999),
     constraint orders_taxes_amount_check check (taxes_amount between 0 and amount),
     constraint orders_shipping_amount_check check (shipping_amount between 0 and amount),
     constraint orders_paid_amount_check check (paid_amount between 0 and amount),
     constraint orders_bonus_check check (bonus between 0 and 99999999999999999999.99999999),
+    constraint orders_bonus_decimal_places_check check (bonus_decimal_places between 0 and 8),
     constraint orders_bonus_revoked_check check (bonus_revoked between 0 and bonus),
     constraint orders_order_status_check
         check (order_status in ('draft', 'unfulfilled', 'fulfilled', 'canceled')),
@@ -68,7 +71,7 @@ create table orders.order_lines (
     -- From 0, as the client gave them.
     position integer not null,
     product_id uuid not null,
-    -- The product as it was, for ever.
+    -- Snapshot of the product at the time of the order
     product jsonb not null,
     quantity integer not null,
     fulfilled_quantity integer not null,
@@ -79,6 +82,8 @@ create table orders.order_lines (
     unit_bonus numeric(28, 8) not null,
     asset_code text not null,
     bonus_asset_code text not null,
+    -- JSON object as the client wrote it: question id to answer; null without answers
+    answers text,
     fulfilled_at timestamptz(3),
     created_at timestamptz(3) not null,
     updated_at timestamptz(3) not null,
@@ -96,20 +101,23 @@ create table orders.order_lines (
         check (unit_tax between 0 and 99999999999999999999.99999999),
     constraint order_lines_tax_rate_check check (tax_rate between 0 and 100),
     constraint order_lines_unit_bonus_check
-        check (unit_bonus between 0 and 99999999999999999999.99999999)
+        check (unit_bonus between 0 and 99999999999999999999.99999999),
+    constraint order_lines_answers_check check (octet_length(answers) <= 16384)
 );
 
--- Money that was taken for an order, one row a transaction.
+-- Payments of orders, one row for each transaction.
 create table orders.payments (
     -- The transaction in the wallet context.
     transaction_id uuid not null,
     order_id uuid not null,
-    -- Of the claim that took it, and the place among its legs: the newest is refunded first.
+    -- Number of the claim, and index among its legs: the newest payment is refunded first.
     claim integer not null,
     leg integer not null,
     wallet_id uuid not null,
     asset_code text not null,
     amount numeric(28, 8) not null,
+    -- The amount in the order's asset; null if the payment is in that asset
+    covers numeric(28, 8),
     refunded_amount numeric(28, 8) not null,
     created_at timestamptz(3) not null,
     constraint payments_pkey primary key (transaction_id),
@@ -117,19 +125,21 @@ create table orders.payments (
     constraint payments_order_id_claim_leg_key unique (order_id, claim, leg),
     constraint payments_amount_check
         check (amount > 0 and amount <= 99999999999999999999.99999999),
+    constraint payments_covers_check
+        check (covers > 0 and covers <= 99999999999999999999.99999999),
     constraint payments_refunded_amount_check check (refunded_amount between 0 and amount)
 );
 
--- The operation under way on an order, at most one: inserting the row is the claim.
+-- The operation in progress on an order, at most one: inserting the row is the claim.
 create table orders.claims (
     order_id uuid not null,
     n integer not null,
     kind text not null,
-    -- What is asked of the ledger and what follows from it.
+    -- The request to the ledger and the resulting changes of the order
     plan jsonb not null,
-    -- Of the request's idempotency record, if it has one.
+    -- Scope of the request's idempotency record, if it has one
     idempotency_scope bytea,
-    -- Until then the process that took it drives it; after, whoever finds it.
+    -- Lease of the process that executes it; afterwards recovery takes over.
     held_until timestamptz(3) not null,
     created_at timestamptz(3) not null,
     constraint claims_pkey primary key (order_id),
@@ -138,80 +148,8 @@ create table orders.claims (
 );
 create index claims_held_until_idx on orders.claims (held_until);
 
--- grant: select, insert, update (published_at), delete
-create table orders.outbox (
-    id uuid not null,
-    -- The order of insertion. Within an aggregate it is the order of versions, because a version is
-    -- given out under the aggregate's row lock. It is never a cursor: sequences commit out of order.
-    position bigint generated always as identity,
-    -- Subject on JetStream and CloudEvents type in one: guerdon.<context>.v1.<Event>
-    event_type text not null,
-    aggregate_kind text not null,
-    aggregate_id uuid not null,
-    aggregate_version bigint not null,
-    body bytea not null,
-    traceparent text,
-    created_at timestamptz(3) not null default now(),
-    published_at timestamptz(3),
-    constraint outbox_pkey primary key (id),
-    constraint outbox_aggregate_version_key unique (aggregate_id, aggregate_kind, aggregate_version),
-    constraint outbox_aggregate_version_check check (aggregate_version > 0)
-);
-create index outbox_unpublished_idx on orders.outbox (position) where published_at is null;
-create index outbox_created_at_idx on orders.outbox using brin (created_at);
-
--- grant: select, insert, delete
-create table orders.inbox (
-    consumer text not null,
-    event_id uuid not null,
-    applied_at timestamptz(3) not null default now(),
-    constraint inbox_pkey primary key (consumer, event_id)
-);
-create index inbox_applied_at_idx on orders.inbox using brin (applied_at);
-
--- Events that a consumer failed on: being tried again while parked_at is null, put aside after.
--- grant: select, insert, update, delete
-create table orders.dead_letters (
-    consumer text not null,
-    event_id uuid not null,
-    subject text not null,
-    headers jsonb not null,
-    body bytea not null,
-    reason text not null,
-    failures integer not null,
-    first_failed_at timestamptz(3) not null default now(),
-    last_failed_at timestamptz(3) not null default now(),
-    parked_at timestamptz(3),
-    constraint dead_letters_pkey primary key (consumer, event_id)
-);
-
--- grant: select, insert, update, delete
-create table orders.leases (
-    name text not null,
-    holder uuid not null,
-    expires_at timestamptz(3) not null,
-    constraint leases_pkey primary key (name)
-);
-
--- grant: select, insert, update, delete
-create table orders.idempotency_keys (
-    -- SHA-256 of caller, method, path and key
-    scope bytea not null,
-    -- The gateway's keyed hash of the raw body
-    request_hash bytea not null,
-    -- The encoded answer; null while a saga is under way
-    answer bytea,
-    created_at timestamptz(3) not null default now(),
-    constraint idempotency_keys_pkey primary key (scope)
-);
-create index idempotency_keys_created_at_idx on orders.idempotency_keys using brin (created_at);
-
 grant usage on schema orders to guerdon_orders_app;
 -- Only drafts whose payment was refused are deleted, with their lines.
 grant select, insert, update, delete on orders.orders, orders.order_lines to guerdon_orders_app;
 grant select, insert, update on orders.payments to guerdon_orders_app;
 grant select, insert, update, delete on orders.claims to guerdon_orders_app;
-grant select, insert, update (published_at), delete on orders.outbox to guerdon_orders_app;
-grant select, insert, delete on orders.inbox to guerdon_orders_app;
-grant select, insert, update, delete on orders.dead_letters, orders.leases,
-    orders.idempotency_keys to guerdon_orders_app;

@@ -1,13 +1,12 @@
--- Users with their credentials, API keys, and tasks. The service runs as guerdon_identity_app, which
--- can neither change tables nor take back a completion.
+-- Users with their credentials, API keys, and tasks.
 
 create table identity.users (
     id uuid not null,
-    -- `provisioning`: the row only reserves the email until the user's wallet is there.
+    -- `provisioning`: the row only reserves the email until the user's wallet exists.
     state text not null default 'provisioning',
-    -- Number of the user's last event.
+    -- Version in the user's last event
     version bigint not null default 0,
-    -- As it is shown, and the form in which it is unique (user::email).
+    -- As it was written, and the form that is unique (user::email)
     email text not null,
     canonical_email text not null,
     name text,
@@ -17,11 +16,11 @@ create table identity.users (
     approved boolean not null,
     blocked boolean not null,
     verified boolean not null,
-    -- While provisioning: the existing wallet that is to become the user's, if one was named.
+    -- While provisioning: the existing wallet that the request named, if any.
     primary_wallet_id uuid,
     referral_code text not null,
     referral_user_id uuid,
-    -- JSON object, kept as it was written.
+    -- JSON object as the client wrote it
     custom_data text not null default '{}',
     created_at timestamptz(3) not null,
     updated_at timestamptz(3) not null,
@@ -49,12 +48,12 @@ create table identity.credentials (
     constraint credentials_user_id_fkey foreign key (user_id) references identity.users (id)
 );
 
--- Creations that are under way: there from the claim of the email until the user is active.
+-- Creations in progress: from the claim of the email until the user is active.
 create table identity.user_provisionings (
     user_id uuid not null,
-    -- The claim of the request's idempotency key, if it had one.
+    -- Scope of the request's idempotency record, if it has one
     idempotency_scope bytea,
-    -- When recovery takes the creation over, by the database's clock.
+    -- When recovery takes over, by the database's clock
     retry_at timestamptz(3) not null,
     attempts integer not null default 0,
     constraint user_provisionings_pkey primary key (user_id),
@@ -65,7 +64,7 @@ create index user_provisionings_retry_at_idx on identity.user_provisionings (ret
 create table identity.api_keys (
     id uuid not null,
     name text not null,
-    -- SHA-256 of the key; the key itself is shown once and kept nowhere.
+    -- SHA-256 of the key; the key itself is shown once and not stored.
     key_hash bytea not null,
     roles text[] not null,
     expires_at timestamptz(3),
@@ -89,7 +88,7 @@ create table identity.tasks (
     -- As written: a URL, or a path below MEDIA_BASE_URL.
     image text,
     thumbnail text,
-    -- Ranking key; the public `order`.
+    -- The public `order`
     rank numeric(60, 40) not null,
     enabled boolean not null,
     featured boolean not null,
@@ -104,14 +103,14 @@ create table identity.tasks (
 );
 create index tasks_rank_idx on identity.tasks (rank, id);
 
--- Append-only: each row stands for a reward that is paid once.
+-- Completed tasks, each with a reward that is paid once. Append-only.
 create table identity.task_completions (
     id uuid not null,
     task_id uuid not null,
     user_id uuid not null,
     amount numeric(28, 8) not null,
     asset_code text not null,
-    -- The transaction by which wallet-svc credits the reward; its id is given out here.
+    -- The transaction by which wallet-svc credits the reward; its id is assigned here.
     transaction_id uuid not null,
     created_at timestamptz(3) not null,
     constraint task_completions_pkey primary key (id),
@@ -123,74 +122,9 @@ create table identity.task_completions (
 );
 create index task_completions_user_id_idx on identity.task_completions (user_id);
 
-create table identity.outbox (
-    id uuid not null,
-    -- The order of insertion. Within an aggregate it is the order of versions, because a version is
-    -- given out under the aggregate's row lock. It is never a cursor: sequences commit out of order.
-    position bigint generated always as identity,
-    -- Subject on JetStream and CloudEvents type in one: guerdon.<context>.v1.<Event>
-    event_type text not null,
-    aggregate_kind text not null,
-    aggregate_id uuid not null,
-    aggregate_version bigint not null,
-    body bytea not null,
-    traceparent text,
-    created_at timestamptz(3) not null default now(),
-    published_at timestamptz(3),
-    constraint outbox_pkey primary key (id),
-    constraint outbox_aggregate_version_key unique (aggregate_id, aggregate_kind, aggregate_version),
-    constraint outbox_aggregate_version_check check (aggregate_version > 0)
-);
-create index outbox_unpublished_idx on identity.outbox (position) where published_at is null;
-create index outbox_created_at_idx on identity.outbox using brin (created_at);
-
-create table identity.inbox (
-    consumer text not null,
-    event_id uuid not null,
-    applied_at timestamptz(3) not null default now(),
-    constraint inbox_pkey primary key (consumer, event_id)
-);
-create index inbox_applied_at_idx on identity.inbox using brin (applied_at);
-
--- Events that a consumer failed on: being tried again while parked_at is null, put aside after.
-create table identity.dead_letters (
-    consumer text not null,
-    event_id uuid not null,
-    subject text not null,
-    headers jsonb not null,
-    body bytea not null,
-    reason text not null,
-    failures integer not null,
-    first_failed_at timestamptz(3) not null default now(),
-    last_failed_at timestamptz(3) not null default now(),
-    parked_at timestamptz(3),
-    constraint dead_letters_pkey primary key (consumer, event_id)
-);
-
-create table identity.leases (
-    name text not null,
-    holder uuid not null,
-    expires_at timestamptz(3) not null,
-    constraint leases_pkey primary key (name)
-);
-
-create table identity.idempotency_keys (
-    -- SHA-256 of caller, method, path and key
-    scope bytea not null,
-    -- The gateway's keyed hash of the raw body
-    request_hash bytea not null,
-    -- The encoded answer; null while a saga is under way
-    answer bytea,
-    created_at timestamptz(3) not null default now(),
-    constraint idempotency_keys_pkey primary key (scope)
-);
-create index idempotency_keys_created_at_idx on identity.idempotency_keys using brin (created_at);
-
 grant usage on schema identity to guerdon_identity_app;
 grant select, insert, update, delete on
-    identity.users, identity.credentials, identity.user_provisionings,
-    identity.outbox, identity.dead_letters, identity.leases, identity.idempotency_keys
+    identity.users, identity.credentials, identity.user_provisionings
 to guerdon_identity_app;
 grant select, insert, update on identity.api_keys, identity.tasks to guerdon_identity_app;
 grant select, insert on identity.task_completions to guerdon_identity_app;
-grant select, insert, delete on identity.inbox to guerdon_identity_app;

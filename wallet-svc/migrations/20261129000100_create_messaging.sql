@@ -1,0 +1,83 @@
+-- The tables of platform::messaging and platform::idempotency, the same in every service:
+-- platform/sql/messaging.sql with `wallet` replaced, as a test of platform checks.
+
+-- Events, kept for 7 days after they are published, for replays.
+create table wallet.outbox (
+    id uuid not null,
+    -- The order of insertion. Within an aggregate it is the order of versions, because a version is
+    -- assigned under the aggregate's row lock. It is no cursor: sequences commit out of order.
+    position bigint generated always as identity,
+    -- JetStream subject and CloudEvents type: guerdon.<context>.v1.<Event>
+    event_type text not null,
+    aggregate_kind text not null,
+    aggregate_id uuid not null,
+    aggregate_version bigint not null,
+    body bytea not null,
+    traceparent text,
+    created_at timestamptz(3) not null default now(),
+    constraint outbox_pkey primary key (position),
+    constraint outbox_aggregate_version_key unique (aggregate_id, aggregate_kind, aggregate_version),
+    constraint outbox_aggregate_version_check check (aggregate_version > 0)
+);
+create index outbox_created_at_idx on wallet.outbox using brin (created_at);
+
+-- The events that JetStream has not acknowledged, as ranges of positions, mostly one for each append.
+-- A separate table is cheaper than a column of the outbox, where each update would write the whole
+-- event and its indexes again.
+create table wallet.outbox_pending (
+    first_position bigint not null,
+    last_position bigint not null,
+    constraint outbox_pending_pkey primary key (first_position),
+    constraint outbox_pending_range_check check (first_position <= last_position)
+);
+
+-- The events that consumers have applied, which makes a redelivery have no effect.
+create table wallet.inbox (
+    consumer text not null,
+    event_id uuid not null,
+    applied_at timestamptz(3) not null default now(),
+    constraint inbox_pkey primary key (consumer, event_id)
+);
+create index inbox_applied_at_idx on wallet.inbox using brin (applied_at);
+
+-- Events that a consumer failed to apply: retried while parked_at is null, afterwards only by replay.
+create table wallet.dead_letters (
+    consumer text not null,
+    event_id uuid not null,
+    subject text not null,
+    headers jsonb not null,
+    body bytea not null,
+    reason text not null,
+    failures integer not null,
+    first_failed_at timestamptz(3) not null default now(),
+    last_failed_at timestamptz(3) not null default now(),
+    parked_at timestamptz(3),
+    constraint dead_letters_pkey primary key (consumer, event_id)
+);
+
+-- Work that one replica does at a time, such as publishing.
+create table wallet.leases (
+    name text not null,
+    holder uuid not null,
+    expires_at timestamptz(3) not null,
+    constraint leases_pkey primary key (name)
+);
+
+-- Responses to requests with an idempotency key, kept for 24 hours.
+create table wallet.idempotency_keys (
+    -- SHA-256 of caller, method, path and key
+    scope bytea not null,
+    -- The gateway's keyed hash of the raw body
+    request_hash bytea not null,
+    -- The encoded response; null while the request is in progress
+    response bytea,
+    created_at timestamptz(3) not null default now(),
+    constraint idempotency_keys_pkey primary key (scope)
+);
+create index idempotency_keys_created_at_idx on wallet.idempotency_keys using brin (created_at);
+
+-- Events are never changed, and neither is what was applied.
+grant select, insert, delete on wallet.outbox, wallet.outbox_pending, wallet.inbox
+    to guerdon_wallet_app;
+grant select, insert, update, delete
+    on wallet.dead_letters, wallet.leases, wallet.idempotency_keys to guerdon_wallet_app;

@@ -20,7 +20,7 @@ use std::net::SocketAddr;
 use async_nats::jetstream;
 use futures::FutureExt as _;
 use platform::{
-    grpc::{MAX_MESSAGE, client, server::Server},
+    grpc::{client, server::Server},
     lifecycle::Supervisor,
     messaging::{
         self,
@@ -95,7 +95,7 @@ impl Application for CatalogService {
             ids: runtime.ids,
         };
         let media = Media::new(&config.media_base_url);
-        let wallet = Wallet::new(wallet);
+        let wallet = Wallet::new(&wallet);
         Ok(Self {
             server: add_services(server, &context, wallet.clone(), media),
             pool,
@@ -165,7 +165,7 @@ fn add_services(server: Server, context: &Context, wallet: Wallet, media: Media)
     server
         .add_service(CategoryServiceServer::new(categories))
         .add_service(TaxRateServiceServer::new(tax_rates))
-        .add_service(ProductServiceServer::new(products).max_decoding_message_size(MAX_MESSAGE))
+        .add_service(ProductServiceServer::new(products))
         .add_service(QuestionServiceServer::new(questions))
         .add_service(ProductQuestionServiceServer::new(product_questions))
         .add_service(CatalogQuoteServiceServer::new(quotes))

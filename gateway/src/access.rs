@@ -57,7 +57,7 @@ impl Gatekeeper {
     const EXCHANGED_KEYS: u64 = 10_000;
 
     /// A gatekeeper that asks this identity-svc.
-    pub fn new(mode: config::Auth, auth: Auth, identity: Channel) -> Self {
+    pub fn new(mode: config::Auth, auth: Auth, identity: &Channel) -> Self {
         let exchanged = Cache::builder()
             .max_capacity(Self::EXCHANGED_KEYS)
             .time_to_live(Self::EXCHANGED_FOR)
@@ -65,7 +65,7 @@ impl Gatekeeper {
         Self {
             mode,
             auth,
-            identity: AuthServiceClient::new(identity),
+            identity: identity.service(),
             exchanged,
         }
     }

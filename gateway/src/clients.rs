@@ -1,9 +1,6 @@
 //! The gRPC clients of the services, one constructor each.
 
-use platform::{
-    config::Common,
-    grpc::{MAX_MESSAGE, client},
-};
+use platform::{config::Common, grpc::client};
 use proto::{
     catalog::v1::{
         category_service_client::CategoryServiceClient,
@@ -49,8 +46,7 @@ macro_rules! clients {
             $(
                 $(#[doc = $about])+
                 pub fn $name(&self) -> $client<Channel> {
-                    $client::new(self.$channel.clone())
-                        .max_decoding_message_size(MAX_MESSAGE)
+                    self.$channel.service()
                 }
             )+
         }

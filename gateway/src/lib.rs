@@ -78,7 +78,7 @@ impl Application for Gateway {
         let identity = client::connect("identity", &common.peers.identity_grpc_url, token)?;
         let app = App {
             clients,
-            gatekeeper: Gatekeeper::new(common.auth, auth, identity),
+            gatekeeper: Gatekeeper::new(common.auth, auth, &identity),
             ids: runtime.ids,
             readiness: runtime.readiness,
             metrics: runtime.metrics,

@@ -71,7 +71,7 @@ impl Application for Service {
 
         let wallet_url = &config.common.peers.wallet_grpc_url;
         let wallet = client::connect("wallet", wallet_url, Some(own_token(auth.clone())))?;
-        let wallets = Wallets::new(wallet);
+        let wallets = Wallets::new(&wallet);
         let users = Users::new(pool.clone(), clock.clone(), ids.clone());
         let provisioning =
             Provisioning::new(pool.clone(), wallets.clone(), clock.clone(), ids.clone());

@@ -8,7 +8,7 @@ pub mod order;
 use std::net::SocketAddr;
 
 use platform::{
-    grpc::{MAX_MESSAGE, server::Server},
+    grpc::server::Server,
     lifecycle::Supervisor,
     messaging::{jetstream, relay},
     pg,
@@ -84,10 +84,7 @@ impl Application for OrdersService {
         let lines = LineService(orders.clone());
         let server = Server::bind(config.listen, auth.verifier, runtime.readiness)
             .await?
-            .add_service(
-                OrderServiceServer::new(OrderService(orders.clone()))
-                    .max_decoding_message_size(MAX_MESSAGE),
-            )
+            .add_service(OrderServiceServer::new(OrderService(orders.clone())))
             .add_service(OrderLineServiceServer::new(lines.clone()))
             .add_service(OrderLineFulfilmentServiceServer::new(lines));
         let nats_url = config.nats.nats_url;

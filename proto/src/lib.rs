@@ -23,6 +23,7 @@ macro_rules! package {
 }
 
 pub mod lists;
+pub mod services;
 
 package!(common, "guerdon.common.v1");
 package!(catalog, "guerdon.catalog.v1");

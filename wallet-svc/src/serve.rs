@@ -4,7 +4,7 @@ use std::{net::SocketAddr, sync::Arc};
 
 use async_nats::jetstream::Context;
 use platform::{
-    grpc::{MAX_MESSAGE, client, server::Server},
+    grpc::{client, server::Server},
     ids::Ids,
     lifecycle::{Readiness, Supervisor},
     messaging::{
@@ -83,7 +83,7 @@ impl Application for WalletService {
         let pool = pg::connect(url, &pg::Options::new(Self::NAME))?;
         pg::wait_until_fit(&pool).await?;
         let identity = &config.common.peers.identity_grpc_url;
-        let users = Users::new(client::connect("identity", identity, Some(auth.token))?);
+        let users = Users::new(&client::connect("identity", identity, Some(auth.token))?);
         let (clock, ids) = (runtime.clock, runtime.ids);
         let wallets = Wallets::new(pool.clone(), users.clone(), clock.clone(), ids.clone());
         let (default, bonus) = (
@@ -218,7 +218,7 @@ impl Apis {
             .add_service(RateServiceServer::new(RateApi(self.rates)))
             .add_service(TransactionServiceServer::new(transactions))
             .add_service(MovementServiceServer::new(movements))
-            .add_service(ledger.max_decoding_message_size(MAX_MESSAGE))
+            .add_service(ledger)
             .add_service(AddressServiceServer::new(AddressApi(self.addresses)))
             .add_service(PaymentMethodServiceServer::new(PaymentMethodApi(
                 self.methods,

@@ -3,7 +3,7 @@
 
 use platform::{
     error::Failure,
-    idempotency::{self, Answer, Started},
+    idempotency::{self, Reply, Started},
     ids::Id,
     list::Page,
     messaging::outbox,
@@ -51,7 +51,7 @@ impl Categories {
         key: Option<&idempotency::Key>,
         new: NewCategory,
         answer: impl FnOnce(Category) -> R,
-    ) -> Result<Answer<R>, Error> {
+    ) -> Result<Reply<R>, Error> {
         let mut work = match idempotency::start(&self.context.pool, SCHEMA, key).await? {
             Started::Replay(answer) => return Ok(answer),
             Started::Fresh(work) => work,
@@ -118,7 +118,7 @@ impl Categories {
         id: Id<Category>,
         next: Option<Id<Category>>,
         answer: R,
-    ) -> Result<Answer<R>, Error> {
+    ) -> Result<Reply<R>, Error> {
         let mut work = match idempotency::start(&self.context.pool, SCHEMA, key).await? {
             Started::Replay(answer) => return Ok(answer),
             Started::Fresh(work) => work,

@@ -51,10 +51,10 @@ struct Known<T> {
 
 impl Wallet {
     /// Nothing is asked before it is needed.
-    pub fn new(client: Client) -> Self {
+    pub fn new(client: &Client) -> Self {
         Self {
-            assets: AssetServiceClient::new(client.clone()),
-            settings: SettingsServiceClient::new(client),
+            assets: client.service(),
+            settings: client.service(),
             known_assets: Cache::builder()
                 .max_capacity(MAX_ASSETS)
                 .time_to_live(KEPT)

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use futures::{StreamExt as _, stream};
 use platform::{
     error::Failure,
-    idempotency::{self, Answer, Started},
+    idempotency::{self, Reply, Started},
     ids::Id,
     messaging::outbox,
     money::Percent,
@@ -69,7 +69,7 @@ impl Products {
         lines: Vec<Line>,
         mode: Mode,
         answer: impl FnOnce(Imported) -> R,
-    ) -> Result<Answer<R>, Error> {
+    ) -> Result<Reply<R>, Error> {
         let default_asset = self.wallet.default_asset_code().await?;
         let assets = self.assets_of(&lines, &default_asset).await?;
         let mut work = match idempotency::start(&self.context.pool, SCHEMA, key).await? {
@@ -87,7 +87,7 @@ impl Products {
         let complete = imported.refused.is_empty() && mode == Mode::AllOrNothing;
         if !complete && mode != Mode::Partial {
             imported.products.clear();
-            return Ok(Answer::fresh(answer(imported)));
+            return Ok(Reply::fresh(answer(imported)));
         }
         self.insert_in_tx(&mut work, &imported.products).await?;
         Ok(work.commit(answer(imported)).await?)

@@ -1,7 +1,7 @@
 //! The use case of moving a product to another place.
 
 use platform::{
-    idempotency::{self, Answer, Started},
+    idempotency::{self, Reply, Started},
     ids::Id,
     messaging::outbox,
     rank::RankedList,
@@ -31,7 +31,7 @@ impl Products {
         id: Id<Product>,
         next: Option<Id<Product>>,
         answer: R,
-    ) -> Result<Answer<R>, Error> {
+    ) -> Result<Reply<R>, Error> {
         let mut work = match idempotency::start(&self.context.pool, SCHEMA, key).await? {
             Started::Replay(answer) => return Ok(answer),
             Started::Fresh(work) => work,

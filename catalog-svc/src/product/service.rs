@@ -4,7 +4,7 @@
 use platform::{
     auth::Caller,
     error::Failure,
-    idempotency::{self, Answer, Started},
+    idempotency::{self, Reply, Started},
     ids::Id,
     list::Page,
     messaging::outbox,
@@ -74,7 +74,7 @@ impl Products {
         key: Option<&idempotency::Key>,
         new: NewProduct,
         answer: impl FnOnce(Product) -> R,
-    ) -> Result<Answer<R>, Error> {
+    ) -> Result<Reply<R>, Error> {
         let code = match &new.asset_code {
             Some(code) => code.clone(),
             None => self.wallet.default_asset_code().await?,

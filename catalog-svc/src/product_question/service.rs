@@ -1,7 +1,7 @@
 //! The use cases of links: each public method is one transaction under the lock of the product.
 
 use platform::{
-    idempotency::{self, Answer, Started},
+    idempotency::{self, Reply, Started},
     ids::Id,
     messaging::outbox,
     pg,
@@ -44,7 +44,7 @@ impl ProductQuestions {
         product_id: Id<Product>,
         question_id: Id<Question>,
         answer: impl FnOnce(ProductQuestion) -> R,
-    ) -> Result<Answer<R>, Error> {
+    ) -> Result<Reply<R>, Error> {
         let mut work = match idempotency::start(&self.context.pool, SCHEMA, key).await? {
             Started::Replay(answer) => return Ok(answer),
             Started::Fresh(work) => work,
@@ -90,7 +90,7 @@ impl ProductQuestions {
         (product_id, question_id): (Id<Product>, Id<Question>),
         next: Option<Id<Question>>,
         answer: R,
-    ) -> Result<Answer<R>, Error> {
+    ) -> Result<Reply<R>, Error> {
         let mut work = match idempotency::start(&self.context.pool, SCHEMA, key).await? {
             Started::Replay(answer) => return Ok(answer),
             Started::Fresh(work) => work,

@@ -2,7 +2,7 @@
 
 use platform::{
     error::Failure,
-    idempotency::{self, Answer, Started},
+    idempotency::{self, Reply, Started},
     ids::Id,
     list::Page,
     pg,
@@ -34,7 +34,7 @@ impl Questions {
         key: Option<&idempotency::Key>,
         new: NewQuestion,
         answer: impl FnOnce(Question) -> R,
-    ) -> Result<Answer<R>, Error> {
+    ) -> Result<Reply<R>, Error> {
         let mut work = match idempotency::start(&self.context.pool, SCHEMA, key).await? {
             Started::Replay(answer) => return Ok(answer),
             Started::Fresh(work) => work,

@@ -3,7 +3,7 @@
 
 use platform::{
     error::Failure,
-    idempotency::{self, Answer, Started},
+    idempotency::{self, Reply, Started},
     ids::Id,
     list::Page,
     messaging::outbox,
@@ -36,7 +36,7 @@ impl TaxRates {
         key: Option<&idempotency::Key>,
         new: NewTaxRate,
         answer: impl FnOnce(TaxRate) -> R,
-    ) -> Result<Answer<R>, Error> {
+    ) -> Result<Reply<R>, Error> {
         let mut work = match idempotency::start(&self.context.pool, SCHEMA, key).await? {
             Started::Replay(answer) => return Ok(answer),
             Started::Fresh(work) => work,

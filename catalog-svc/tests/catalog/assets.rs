@@ -19,7 +19,7 @@ fn usd(version: i64, decimal_places: u32, enabled: bool) -> AssetChanged {
 
 fn follow(catalog: &Catalog) -> (FollowAssets, Wallet) {
     let address = format!("http://{}", catalog.wallet.address);
-    let wallet = Wallet::new(client::connect("wallet", &address, None).unwrap());
+    let wallet = Wallet::new(&client::connect("wallet", &address, None).unwrap());
     (FollowAssets(wallet.clone()), wallet)
 }
 

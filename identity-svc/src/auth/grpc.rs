@@ -4,6 +4,7 @@ use platform::{
     auth::{Caller, Kind},
     clock::to_proto,
     error::{Code, Failure},
+    grpc::Call,
 };
 use proto::identity::v1::{
     ExchangeApiKeyRequest, ExchangeApiKeyResponse, GetJwksRequest, GetJwksResponse,
@@ -13,7 +14,7 @@ use tonic::{Request, Response, Status};
 
 use super::Auth;
 
-/// The adapter.
+/// Serves [`Auth`].
 #[derive(Debug)]
 pub struct AuthGrpc(pub Auth);
 
@@ -43,8 +44,9 @@ impl AuthService for AuthGrpc {
         &self,
         request: Request<ExchangeApiKeyRequest>,
     ) -> Result<Response<ExchangeApiKeyResponse>, Status> {
-        require_service(Caller::of(&request)?)?;
-        let issued = self.0.exchange_api_key(&request.get_ref().key).await?;
+        let Call { caller, body, .. } = Call::of(request)?;
+        require_service(&caller)?;
+        let issued = self.0.exchange_api_key(&body.key).await?;
         Ok(Response::new(ExchangeApiKeyResponse {
             token: issued.token,
             expires_at: Some(to_proto(issued.expires_at)),

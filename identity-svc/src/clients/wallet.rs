@@ -5,7 +5,7 @@ use std::time::Duration;
 use moka::future::Cache;
 use platform::{
     error::{Code, Failure, FieldCode},
-    grpc::{MAX_MESSAGE, client::Client},
+    grpc::client::Client,
     ids::Id,
     money::DecimalPlaces,
 };
@@ -54,11 +54,11 @@ pub struct Wallets {
 
 impl Wallets {
     /// Over this connection.
-    pub fn new(client: Client) -> Self {
+    pub fn new(client: &Client) -> Self {
         Self {
-            ledger: WalletServiceClient::new(client.clone()).max_decoding_message_size(MAX_MESSAGE),
-            settings: SettingsServiceClient::new(client.clone()),
-            assets: AssetServiceClient::new(client),
+            ledger: client.service(),
+            settings: client.service(),
+            assets: client.service(),
             reward: Cache::builder()
                 .max_capacity(1)
                 .time_to_live(SETTINGS_FOR)

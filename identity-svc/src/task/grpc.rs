@@ -1,6 +1,6 @@
 //! `guerdon.identity.v1.TaskService`.
 
-use platform::{auth::Caller, idempotency::Key};
+use platform::grpc::{Call, respond};
 use proto::identity::v1::{
     CompleteTaskRequest, CompleteTaskResponse, CreateTaskRequest, CreateTaskResponse,
     GetTaskRequest, GetTaskResponse, ListTasksRequest, ListTasksResponse,
@@ -11,7 +11,7 @@ use tonic::{Request, Response, Status};
 use super::{Tasks, convert, model::TaskId};
 use crate::error::Error;
 
-/// The adapter.
+/// Serves [`Tasks`].
 #[derive(Debug)]
 pub struct TaskGrpc(pub Tasks);
 
@@ -21,34 +21,32 @@ impl TaskService for TaskGrpc {
         &self,
         request: Request<CreateTaskRequest>,
     ) -> Result<Response<CreateTaskResponse>, Status> {
-        Caller::of(&request)?.require_admin()?;
-        let key = Key::from_request(&request)?;
-        let new = convert::new_task(request.into_inner())?;
-        let answer = self.0.create(key.as_ref(), new).await?;
-        Ok(answer.into_response())
+        let Call { key, body, .. } = Call::of_admin(request)?;
+        let new = convert::new_task(body)?;
+        let reply = self.0.create(key.as_ref(), new).await?;
+        Ok(respond(reply, |task| CreateTaskResponse {
+            task: Some(task),
+        }))
     }
 
     async fn get_task(
         &self,
         request: Request<GetTaskRequest>,
     ) -> Result<Response<GetTaskResponse>, Status> {
-        let caller = Caller::of(&request)?;
-        let id = path_id(&request.get_ref().id)?;
-        let task = Some(self.0.get(caller, id).await?);
-        Ok(Response::new(GetTaskResponse { task }))
+        let Call { caller, body, .. } = Call::of(request)?;
+        let task = self.0.get(&caller, path_id(&body.id)?).await?;
+        Ok(Response::new(GetTaskResponse { task: Some(task) }))
     }
 
     async fn list_tasks(
         &self,
         request: Request<ListTasksRequest>,
     ) -> Result<Response<ListTasksResponse>, Status> {
-        let caller = Caller::of(&request)?;
-        let list = request.get_ref().list.clone().unwrap_or_default();
-        let page = self.0.list(caller, &list).await?;
-        let info = Some(page.info());
+        let Call { caller, body, .. } = Call::of(request)?;
+        let page = self.0.list(&caller, &body.list.unwrap_or_default()).await?;
         Ok(Response::new(ListTasksResponse {
+            page: Some(page.info()),
             tasks: page.rows,
-            page: info,
         }))
     }
 
@@ -56,16 +54,17 @@ impl TaskService for TaskGrpc {
         &self,
         request: Request<CompleteTaskRequest>,
     ) -> Result<Response<CompleteTaskResponse>, Status> {
-        Caller::of(&request)?.require_admin()?;
-        let key = Key::from_request(&request)?;
-        let task_id = path_id(&request.get_ref().id)?;
-        let user_id = convert::user_id(&request.get_ref().user_id)?;
-        let answer = self.0.complete(key.as_ref(), task_id, user_id).await?;
-        Ok(answer.into_response())
+        let Call { key, body, .. } = Call::of_admin(request)?;
+        let task_id = path_id(&body.id)?;
+        let user_id = convert::user_id(&body.user_id)?;
+        let reply = self.0.complete(key.as_ref(), task_id, user_id).await?;
+        Ok(respond(reply, |completion| CompleteTaskResponse {
+            completion: Some(completion),
+        }))
     }
 }
 
-/// A malformed id in a path names nothing.
+/// Parses the id in a path; a malformed one is not found.
 fn path_id(text: &str) -> Result<TaskId, Error> {
     TaskId::parse(text).map_err(|_| Error::TaskNotFound)
 }

@@ -6,7 +6,7 @@ use platform::{
     auth::Caller,
     clock::Clock,
     error::{Code, Failure, FieldCode},
-    idempotency::{self, Answer, Key, Started},
+    idempotency::{self, Key, Reply, Started},
     ids::Ids,
     list::Page,
     messaging::outbox,
@@ -50,15 +50,11 @@ impl Tasks {
     }
 
     /// Makes a task, whose reward is in the asset that rewards are paid in now.
-    pub async fn create(
-        &self,
-        key: Option<&Key>,
-        new: NewTask,
-    ) -> Result<Answer<wire::CreateTaskResponse>> {
+    pub async fn create(&self, key: Option<&Key>, new: NewTask) -> Result<Reply<wire::Task>> {
         let asset = self.wallets.reward_asset().await?;
         check_precision(&new, &asset)?;
         let mut work = match idempotency::start(&self.pool, SCHEMA, key).await? {
-            Started::Replay(answer) => return Ok(answer),
+            Started::Replay(reply) => return Ok(reply),
             Started::Fresh(work) => work,
         };
         let rank = match new.rank {
@@ -67,8 +63,8 @@ impl Tasks {
         };
         let task = new.create(self.ids.next(), asset.code, rank, self.clock.now());
         repo::insert_in_tx(&mut work, &task).await?;
-        let task = Some(convert::task(task, &self.media_base, false));
-        Ok(work.commit(wire::CreateTaskResponse { task }).await?)
+        let task = convert::task(task, &self.media_base, false);
+        Ok(work.commit(task).await?)
     }
 
     /// One task, as the caller sees it.
@@ -106,9 +102,9 @@ impl Tasks {
         key: Option<&Key>,
         task_id: TaskId,
         user_id: UserId,
-    ) -> Result<Answer<wire::CompleteTaskResponse>> {
+    ) -> Result<Reply<wire::TaskCompletion>> {
         let mut work = match idempotency::start(&self.pool, SCHEMA, key).await? {
-            Started::Replay(answer) => return Ok(answer),
+            Started::Replay(reply) => return Ok(reply),
             Started::Fresh(work) => work,
         };
         let task = repo::find_for_share_in_tx(&mut work, task_id).await?;
@@ -120,10 +116,7 @@ impl Tasks {
         repo::insert_completion_in_tx(&mut work, &completion).await?;
         let event = events::completed(self.ids.uuid(), &completion, user.primary_wallet_id);
         outbox::append_in_tx(&mut work, SCHEMA, &[event]).await?;
-        let completion = Some(completion.into());
-        Ok(work
-            .commit(wire::CompleteTaskResponse { completion })
-            .await?)
+        Ok(work.commit(completion.into()).await?)
     }
 
     fn completion(&self, task: Task, user_id: UserId) -> Completion {

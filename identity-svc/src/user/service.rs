@@ -4,16 +4,16 @@ use platform::{
     auth::Caller,
     clock::Clock,
     error::{Failure, FieldCode},
-    idempotency::{self, Answer, Key, Started},
+    idempotency::{self, Key, Reply, Started},
     ids::Ids,
     list::Page,
     messaging::outbox,
 };
-use proto::common::v1::ListRequest;
+use proto::{common::v1::ListRequest, identity::v1 as wire};
 use sqlx::PgPool;
 
 use super::{
-    events,
+    convert, events,
     model::{Action, User, UserId},
     repo,
 };
@@ -68,18 +68,14 @@ impl Users {
     }
 
     /// Approves, blocks or unblocks; a repeat changes nothing and is no event.
-    pub async fn act<T>(
+    pub async fn act(
         &self,
         key: Option<&Key>,
         id: UserId,
         action: Action,
-        answer: impl FnOnce(User) -> T,
-    ) -> Result<Answer<T>>
-    where
-        T: prost::Message + Default,
-    {
+    ) -> Result<Reply<wire::User>> {
         let mut work = match idempotency::start(&self.pool, SCHEMA, key).await? {
-            Started::Replay(answer) => return Ok(answer),
+            Started::Replay(reply) => return Ok(reply),
             Started::Fresh(work) => work,
         };
         let found = repo::find_for_update_in_tx(&mut work, id).await?;
@@ -89,7 +85,7 @@ impl Users {
             let event = events::acted(self.ids.uuid(), &user, action);
             outbox::append_in_tx(&mut work, SCHEMA, &[event]).await?;
         }
-        Ok(work.commit(answer(user)).await?)
+        Ok(work.commit(convert::user(user)).await?)
     }
 }
 

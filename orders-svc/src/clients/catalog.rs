@@ -2,7 +2,7 @@
 
 use platform::{
     error::FieldCode,
-    grpc::{MAX_MESSAGE, client::Client},
+    grpc::client::Client,
     money::{DecimalPlaces, Percent},
 };
 use proto::catalog::v1::{
@@ -27,8 +27,8 @@ pub struct Catalog(CatalogQuoteServiceClient<Client>);
 
 impl Catalog {
     /// Over this connection.
-    pub fn new(client: Client) -> Self {
-        Self(CatalogQuoteServiceClient::new(client).max_decoding_message_size(MAX_MESSAGE))
+    pub fn new(client: &Client) -> Self {
+        Self(client.service())
     }
 
     /// What each line costs now; `None` where there is no such product.

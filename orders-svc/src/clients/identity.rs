@@ -15,8 +15,8 @@ pub struct Identity(UserServiceClient<Client>);
 
 impl Identity {
     /// Over this connection.
-    pub fn new(client: Client) -> Self {
-        Self(UserServiceClient::new(client))
+    pub fn new(client: &Client) -> Self {
+        Self(client.service())
     }
 
     /// The user as a buyer; `None` where there is none.

@@ -44,10 +44,10 @@ impl Clients {
             |name, url: &str| -> anyhow::Result<Client> { connect(name, url, Some(token.clone())) };
         let wallet = client("wallet", &peers.wallet_grpc_url)?;
         Ok(Self {
-            catalog: Catalog::new(client("catalog", &peers.catalog_grpc_url)?),
-            wallets: Wallets::new(wallet.clone()),
-            rates: Rates::new(wallet),
-            identity: Identity::new(client("identity", &peers.identity_grpc_url)?),
+            catalog: Catalog::new(&client("catalog", &peers.catalog_grpc_url)?),
+            wallets: Wallets::new(&wallet),
+            rates: Rates::new(&wallet),
+            identity: Identity::new(&client("identity", &peers.identity_grpc_url)?),
         })
     }
 }

@@ -22,10 +22,10 @@ pub struct Rates {
 
 impl Rates {
     /// Over this connection.
-    pub fn new(client: Client) -> Self {
+    pub fn new(client: &Client) -> Self {
         Self {
-            assets: AssetServiceClient::new(client.clone()),
-            rates: RateServiceClient::new(client),
+            assets: client.service(),
+            rates: client.service(),
         }
     }
 

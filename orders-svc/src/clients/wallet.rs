@@ -64,11 +64,11 @@ pub enum PostError {
 
 impl Wallets {
     /// Over this connection.
-    pub fn new(client: Client) -> Self {
+    pub fn new(client: &Client) -> Self {
         Self {
-            accounts: WalletServiceClient::new(client.clone()),
-            ledger: LedgerServiceClient::new(client.clone()),
-            settings: SettingsServiceClient::new(client),
+            accounts: client.service(),
+            ledger: client.service(),
+            settings: client.service(),
             cached: Cache::builder()
                 .max_capacity(1)
                 .time_to_live(SETTINGS_TTL)

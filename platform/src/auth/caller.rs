@@ -69,10 +69,12 @@ impl Role {
 impl Caller {
     /// The caller of this request; `unauthenticated` when the method is open and no token came.
     pub fn of<T>(request: &tonic::Request<T>) -> Result<&Self, Failure> {
-        request
-            .extensions()
-            .get()
-            .ok_or_else(|| Failure::new(Code::Unauthenticated, "a token is needed"))
+        request.extensions().get().ok_or_else(Self::missing)
+    }
+
+    /// The refusal of a request without a caller.
+    pub(crate) fn missing() -> Failure {
+        Failure::new(Code::Unauthenticated, "a token is needed")
     }
 
     /// Whether it may do everything.

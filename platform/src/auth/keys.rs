@@ -42,9 +42,9 @@ impl KeySource {
         parse(jwks_json).map(Self::Fixed)
     }
 
-    pub(super) fn remote(identity: Client) -> Self {
+    pub(super) fn remote(identity: &Client) -> Self {
         Self::Remote(Box::new(Remote {
-            client: AuthServiceClient::new(identity),
+            client: identity.service(),
             keys: RwLock::default(),
             fetched: Mutex::new(None),
         }))

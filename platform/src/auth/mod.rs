@@ -50,8 +50,8 @@ impl Auth {
         let identity = client::connect("identity", &common.peers.identity_grpc_url, None)?;
         let secret = common.service_secret.clone();
         Ok(Self {
-            verifier: TokenVerifier::remote(identity.clone()),
-            token: ServiceToken::remote(identity, service, secret),
+            verifier: TokenVerifier::remote(&identity),
+            token: ServiceToken::remote(&identity, service, secret),
         })
     }
 }

@@ -48,8 +48,8 @@ impl ServiceToken {
     }
 
     /// Tokens from identity-svc, for the process of this name.
-    pub fn remote(identity: Client, service: &'static str, secret: SecretString) -> Self {
-        let client = AuthServiceClient::new(identity);
+    pub fn remote(identity: &Client, service: &'static str, secret: SecretString) -> Self {
+        let client: AuthServiceClient<Client> = identity.service();
         Self::new(move || {
             let mut client = client.clone();
             let secret = secret.expose_secret().to_owned();

@@ -40,7 +40,7 @@ impl TokenVerifier {
     }
 
     /// Trusts what identity-svc publishes; fetches on the first token and on an unknown key.
-    pub fn remote(identity: Client) -> Self {
+    pub fn remote(identity: &Client) -> Self {
         Self::new(KeySource::remote(identity))
     }
 

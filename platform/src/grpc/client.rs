@@ -15,6 +15,7 @@ use http::{
     HeaderValue, Request, Response,
     header::{AUTHORIZATION, WWW_AUTHENTICATE},
 };
+use proto::services::Client as GeneratedClient;
 use tokio::sync::Semaphore;
 use tonic::{
     Status,
@@ -27,7 +28,7 @@ use tonic_health::pb::{
 use tower::{Service, ServiceExt as _};
 use tracing::{Instrument as _, Span, field::Empty, info_span};
 
-use super::{code_of, deadline, method};
+use super::{MAX_MESSAGE, code_of, deadline, method};
 use crate::{
     auth::ServiceToken,
     error::{Code, Failure},
@@ -95,6 +96,11 @@ impl Service<Request<Body>> for Client {
 }
 
 impl Client {
+    /// Creates a generated client over this connection: `users: UserServiceClient<Client>`.
+    pub fn service<S: GeneratedClient<Self>>(&self) -> S {
+        S::limited(self.clone(), MAX_MESSAGE)
+    }
+
     /// Whether the dependency says it is ready: a check for [`crate::lifecycle::Readiness`].
     pub async fn ready(&self) -> anyhow::Result<()> {
         let request = HealthCheckRequest::default();

@@ -1,52 +1,61 @@
 //! gRPC between the processes: one way to serve ([`server`]), one way to call ([`client`]).
 //!
-//! A service adds its generated servers to a [`server::Server`]; what every method needs (token
-//! check, trace, deadline, panics, metrics, logging, drain) is done around it. Handlers only
-//! decode, call the use case and encode:
+//! A service adds its generated servers to a [`server::Server`], which does around every method what
+//! all of them need: token check, trace, deadline, panics, metrics, logging, drain. A handler takes
+//! its request apart with [`Call`], calls the use case, and encodes:
 //!
 //! ```no_run
-//! # use platform::{auth::Caller, error::Failure};
-//! # use proto::orders::v1::{GetOrderRequest, GetOrderResponse, Order};
+//! # use platform::{auth::Caller, error::Failure, grpc::{Call, respond}, idempotency::{Key, Reply}};
+//! # use proto::orders::v1::{
+//! #     GetOrderRequest, GetOrderResponse, Order, PayOrderRequest, PayOrderResponse};
 //! # use tonic::{Request, Response, Status};
-//! # mod convert {
-//! #     use proto::orders::v1::Order;
-//! #     pub(super) fn order(order: Order) -> Order { order }
-//! # }
 //! # struct Orders;
 //! # impl Orders {
 //! #     async fn get(&self, _: &Caller, _: &str) -> Result<Order, Failure> { Ok(Order::default()) }
+//! #     async fn pay(&self, _: Option<&Key>, _: &str) -> Result<Reply<Order>, Failure> {
+//! #         Ok(Reply::fresh(Order::default()))
+//! #     }
 //! # }
-//! # struct OrderApi(Orders);
-//! # impl OrderApi {
+//! # struct OrderGrpc(Orders);
+//! # impl OrderGrpc {
 //! async fn get_order(
 //!     &self,
 //!     request: Request<GetOrderRequest>,
 //! ) -> Result<Response<GetOrderResponse>, Status> {
-//!     let caller = Caller::of(&request)?;
-//!     let order = self.0.get(caller, &request.get_ref().id).await?;   // its error: Into<Status>
-//!     let order = Some(convert::order(order));
+//!     let Call { caller, body, .. } = Call::of(request)?;
+//!     let order = Some(self.0.get(&caller, &body.id).await?);     // its error: Into<Status>
 //!     Ok(Response::new(GetOrderResponse { order }))
+//! }
+//!
+//! async fn pay_order(
+//!     &self,
+//!     request: Request<PayOrderRequest>,
+//! ) -> Result<Response<PayOrderResponse>, Status> {
+//!     let Call { key, body, .. } = Call::of_admin(request)?;
+//!     let reply = self.0.pay(key.as_ref(), &body.id).await?;      // a `Reply<Order>`
+//!     Ok(respond(reply, |order| PayOrderResponse { order: Some(order) }))
 //! }
 //! # }
 //! ```
 //!
-//! A call to another service goes through a [`client::Client`], which every generated client takes
-//! as its transport. Build it once, clone it freely:
+//! A call to another service goes through a [`client::Client`]. Connect once; every generated client
+//! is made by [`client::Client::service`]:
 //!
 //! ```no_run
-//! # use platform::{auth::Auth, config::Peers, error::Failure, grpc::{MAX_MESSAGE, client}};
+//! # use platform::{auth::Auth, config::Peers, error::Failure, grpc::client::{self, Client}};
 //! # use proto::wallet::v1::{GetWalletRequest, wallet_service_client::WalletServiceClient};
 //! # async fn call(peers: &Peers, auth: Auth, request: GetWalletRequest) -> anyhow::Result<()> {
-//! let wallet = client::connect("wallet", &peers.wallet_grpc_url, Some(auth.token.clone()))?;
-//! let wallets = WalletServiceClient::new(wallet).max_decoding_message_size(MAX_MESSAGE);
-//! let answer = wallets.clone().get_wallet(request).await.map_err(|s| Failure::from_status(&s))?;
+//! let connection = client::connect("wallet", &peers.wallet_grpc_url, Some(auth.token.clone()))?;
+//! let mut wallets: WalletServiceClient<Client> = connection.service();
+//! let response = wallets.get_wallet(request).await.map_err(|s| Failure::from_status(&s))?;
 //! # Ok(()) }
 //! ```
 //!
-//! It sends the process's own token unless the request's metadata has an `authorization` already
-//! (the gateway passes on the user's), and passes on trace and deadline by itself. A dependency
-//! that is down, hangs or is overloaded gives `unavailable` within [`client::TIMEOUT`].
+//! The connection sends the process's own token unless the request's metadata has an `authorization`
+//! already (the gateway passes on the user's), and passes on trace and deadline. A dependency that
+//! is down, hangs or is overloaded is `unavailable` within [`client::TIMEOUT`].
 
+mod call;
 pub mod client;
 pub mod deadline;
 mod method;
@@ -54,9 +63,10 @@ pub mod server;
 #[cfg(test)]
 mod tests;
 
-/// The most bytes a message may have. Generated servers and clients default to 4 MiB and take this
-/// by `.max_decoding_message_size(MAX_MESSAGE)`.
-pub const MAX_MESSAGE: usize = 32 * 1024 * 1024;
+pub use call::{Call, respond};
+
+/// The most bytes a message may have, of every server and client. tonic's own default is 4 MiB.
+const MAX_MESSAGE: usize = 32 * 1024 * 1024;
 
 /// The gRPC code of an answer whose headers are here. An answer that is good so far has its code in
 /// the trailers: it counts as OK.

@@ -26,6 +26,9 @@ use crate::{
     testing::trace_process,
 };
 
+/// tonic's own limit of a message's size.
+const DEFAULT_LIMIT: usize = 4 * 1024 * 1024;
+
 /// What the handler of the test service meets and waits for.
 #[derive(Clone, Default)]
 struct Probe {
@@ -105,6 +108,7 @@ impl AuthService for Identity {
                 "waited".to_owned()
             }
             "panic" => panic!("a bug"),
+            large if large.len() > DEFAULT_LIMIT => large.to_owned(),
             "refuse" => return Err(Failure::new(Code::Unauthenticated, "no such key").into()),
             _ => return Err(Failure::new(Code::InvalidState, "no").into()),
         };
@@ -151,13 +155,17 @@ async fn start() -> Running {
 
 impl Running {
     fn anonymous(&self) -> AuthServiceClient<client::Client> {
-        AuthServiceClient::new(client::connect("identity", &self.url, None).unwrap())
+        client::connect("identity", &self.url, None)
+            .unwrap()
+            .service()
     }
 
     fn client(&self) -> AuthServiceClient<client::Client> {
         let fetch = || async { Ok(token(&issuer(), "orders-svc")) }.boxed();
         let token = ServiceToken::new(fetch);
-        AuthServiceClient::new(client::connect("identity", &self.url, Some(token)).unwrap())
+        client::connect("identity", &self.url, Some(token))
+            .unwrap()
+            .service()
     }
 }
 
@@ -235,7 +243,7 @@ async fn our_own_refused_token_is_a_fault_and_is_replaced() {
         async move { Ok(token(&TokenIssuer::new(&[seed; 32]), "orders-svc")) }.boxed()
     });
     let channel = client::connect("identity", &server.url, Some(source)).unwrap();
-    let mut client = AuthServiceClient::new(channel);
+    let mut client = channel.service();
     assert_eq!(ask(&mut client, "caller").await, Err(Code::Unavailable));
     assert_eq!(ask(&mut client, "caller").await.unwrap(), "orders-svc");
 }
@@ -253,7 +261,7 @@ async fn keys_and_tokens_come_from_identity() {
     let auth = Auth::remote("wallet-svc", &common).unwrap();
     let server = serve(auth.verifier, Readiness::default()).await;
     let channel = client::connect("test", &server.url, Some(auth.token)).unwrap();
-    let mut client = AuthServiceClient::new(channel);
+    let mut client = channel.service();
     assert_eq!(ask(&mut client, "caller").await.unwrap(), "wallet-svc");
 
     let stranger = token(&TokenIssuer::new(&[2; 32]), "wallet-svc");
@@ -281,7 +289,7 @@ async fn only_a_refused_token_is_our_own_fault() {
         Box::pin(async move { Ok(token) })
     });
     let channel = client::connect("test", &server.url, Some(stranger)).unwrap();
-    let refused = ask(&mut AuthServiceClient::new(channel), "caller").await;
+    let refused = ask(&mut channel.service(), "caller").await;
     assert_eq!(refused, Err(Code::Unavailable), "the boundary's");
 }
 
@@ -342,6 +350,14 @@ async fn a_panic_is_an_internal_error_and_no_more() {
     let mut client = server.client();
     assert_eq!(ask(&mut client, "panic").await, Err(Code::Internal));
     assert_eq!(ask(&mut client, "caller").await.unwrap(), "orders-svc");
+}
+
+#[tokio::test]
+async fn requests_and_responses_may_be_larger_than_the_default_limit() {
+    let server = start().await;
+    let large = "x".repeat(DEFAULT_LIMIT + 1);
+    let echoed = ask(&mut server.client(), &large).await.unwrap();
+    assert_eq!(echoed.len(), large.len());
 }
 
 #[tokio::test]

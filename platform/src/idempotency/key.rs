@@ -38,9 +38,16 @@ impl Key {
         if request.metadata().get(KEY).is_none() {
             return Ok(None);
         }
-        let caller = Caller::of(request)?;
+        Ok(Self::read(request.metadata(), Caller::of(request)?)?)
+    }
+
+    /// The key in this metadata of the caller's request, if there is one.
+    pub(crate) fn read(metadata: &MetadataMap, caller: &Caller) -> Result<Option<Self>, Error> {
+        if metadata.get(KEY).is_none() {
+            return Ok(None);
+        }
         let caller = format!("{}:{}", caller.kind.as_str(), caller.subject);
-        Ok(Some(Self::read(request.metadata(), &caller)?))
+        Self::parse(metadata, &caller).map(Some)
     }
 
     /// Where its record is kept; a saga stores it with its claim.
@@ -48,7 +55,7 @@ impl Key {
         &self.scope
     }
 
-    fn read(metadata: &MetadataMap, caller: &str) -> Result<Self, Error> {
+    fn parse(metadata: &MetadataMap, caller: &str) -> Result<Self, Error> {
         let text = |name| {
             let value = metadata.get(name).and_then(|value| value.to_str().ok());
             value.ok_or(Error::Malformed)
@@ -84,24 +91,24 @@ fn unhex(text: &str) -> Option<Vec<u8>> {
 mod tests {
     use super::*;
 
-    fn read(caller: &str, key: &str, path: &str, hash: &str) -> Result<Key, Error> {
+    fn parse(caller: &str, key: &str, path: &str, hash: &str) -> Result<Key, Error> {
         let mut metadata = MetadataMap::new();
         for (name, value) in [(KEY, key), (PATH, path), (HASH, hash)] {
             metadata.insert(name, value.parse().unwrap());
         }
-        Key::read(&metadata, caller)
+        Key::parse(&metadata, caller)
     }
 
     #[test]
     fn the_scope_is_caller_path_and_key() {
-        let one = read("user:a", "k", "POST /orders", "00ff").unwrap();
+        let one = parse("user:a", "k", "POST /orders", "00ff").unwrap();
         assert_eq!(one.request_hash, [0, 255]);
-        let other_hash = read("user:a", "k", "POST /orders", "01").unwrap();
+        let other_hash = parse("user:a", "k", "POST /orders", "01").unwrap();
         assert_eq!(one.scope, other_hash.scope);
         for other in [
-            read("user:b", "k", "POST /orders", "00ff"),
-            read("user:a", "l", "POST /orders", "00ff"),
-            read("user:a", "k", "POST /users", "00ff"),
+            parse("user:b", "k", "POST /orders", "00ff"),
+            parse("user:a", "l", "POST /orders", "00ff"),
+            parse("user:a", "k", "POST /users", "00ff"),
         ] {
             assert_ne!(one.scope, other.unwrap().scope);
         }
@@ -110,7 +117,7 @@ mod tests {
 
     #[test]
     fn a_key_has_1_to_255_printable_characters() {
-        assert!(read("user:a", &"k".repeat(255), "POST /orders", "00").is_ok());
+        assert!(parse("user:a", &"k".repeat(255), "POST /orders", "00").is_ok());
         for (key, hash) in [
             ("", "00"),
             (&*"k".repeat(256), "00"),
@@ -118,7 +125,7 @@ mod tests {
             ("k", "0g"),
             ("k", ""),
         ] {
-            let refused = read("user:a", key, "POST /orders", hash);
+            let refused = parse("user:a", key, "POST /orders", hash);
             assert!(matches!(refused, Err(Error::Malformed)), "{key:?} {hash:?}");
         }
     }

@@ -7,7 +7,9 @@
 //! # A use case in one transaction
 //!
 //! ```no_run
-//! # use platform::{error::Failure, idempotency::{self, Answer, Key, Started}, pg::{self, Schema}};
+//! # use platform::{
+//! #     error::Failure, grpc::{Call, respond}, idempotency::{self, Key, Reply, Started},
+//! #     pg::{self, Schema}};
 //! # use prost_types::Timestamp as Product;
 //! # use sqlx::{PgConnection, PgPool};
 //! # async fn insert_in_tx(conn: &mut PgConnection, new: &str) -> Result<Product, Failure> { Ok(Product::default()) }
@@ -15,22 +17,23 @@
 //!
 //! // The service's use case. `work` derefs to the connection of its transaction; on an error it is
 //! // dropped, which rolls back and leaves no record.
-//! async fn create(pool: &PgPool, key: Option<&Key>, new: &str) -> Result<Answer<Product>, Failure> {
+//! async fn create(pool: &PgPool, key: Option<&Key>, new: &str) -> Result<Reply<Product>, Failure> {
 //!     let mut work = match idempotency::start(pool, SCHEMA, key).await? {
-//!         Started::Replay(answer) => return Ok(answer),
+//!         Started::Replay(reply) => return Ok(reply),
 //!         Started::Fresh(work) => work,
 //!     };
 //!     let product = insert_in_tx(&mut work, new).await?;
 //!     Ok(work.commit(product).await?)
 //! }
 //!
-//! // The gRPC handler. `Answer::into_response` marks a replay.
-//! # async fn handler(pool: &PgPool, request: tonic::Request<String>) -> Result<tonic::Response<Product>, tonic::Status> {
-//! let key = Key::from_request(&request)?;
-//! let create = || create(pool, key.as_ref(), request.get_ref());
-//! // Only where the use case takes locks that can deadlock.
-//! let answer = pg::retry_serialization(create).await?;
-//! Ok(answer.into_response())
+//! // The gRPC handler. The record holds the resource; `respond` wraps it and marks a replay.
+//! # struct CreateProductResponse { product: Option<Product> }
+//! # async fn create_product(pool: &PgPool, request: tonic::Request<String>)
+//! #     -> Result<tonic::Response<CreateProductResponse>, tonic::Status> {
+//! let Call { key, body, .. } = Call::of_admin(request)?;
+//! // Retried only where the use case takes locks that can deadlock.
+//! let reply = pg::retry_serialization(|| create(pool, key.as_ref(), &body)).await?;
+//! Ok(respond(reply, |product| CreateProductResponse { product: Some(product) }))
 //! # }
 //! ```
 //!
@@ -107,14 +110,14 @@ impl From<Error> for tonic::Status {
 
 /// The answer to a mutating request, made now or recorded before.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer<T> {
+pub struct Reply<T> {
     /// As the first request got it.
     pub message: T,
     /// Whether it is a recorded one.
     pub replayed: bool,
 }
 
-impl<T> Answer<T> {
+impl<T> Reply<T> {
     /// An answer to a request that had its effect now.
     pub fn fresh(message: T) -> Self {
         Self {
@@ -134,7 +137,7 @@ impl<T> Answer<T> {
     }
 }
 
-impl<T: prost::Message + Default> Answer<T> {
+impl<T: prost::Message + Default> Reply<T> {
     /// A recorded answer.
     pub fn replay(recorded: &[u8]) -> Result<Self, Error> {
         Ok(Self {

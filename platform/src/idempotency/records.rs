@@ -24,8 +24,8 @@ pub struct Record {
 }
 
 impl Record {
-    /// The answer to repeat; an error if the body is another or the first request still runs.
-    pub fn judge(self, key: &Key) -> Result<Vec<u8>, Error> {
+    /// Returns the response to repeat; an error if the body differs or the first request still runs.
+    pub fn response_for(self, key: &Key) -> Result<Vec<u8>, Error> {
         if self.request_hash != key.request_hash {
             return Err(Error::Reused);
         }
@@ -60,7 +60,7 @@ pub async fn begin_in_tx(
         .await?
         .remove(&key.scope)
     {
-        Some(record) => record.judge(key).map(Begin::Replay),
+        Some(record) => record.response_for(key).map(Begin::Replay),
         // Forgotten or purged between the two statements: the client tries again.
         None => Err(Error::InUse),
     }

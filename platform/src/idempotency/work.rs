@@ -4,7 +4,7 @@ use std::ops::{Deref, DerefMut};
 
 use sqlx::{PgConnection, PgPool, Postgres, Transaction};
 
-use super::{Answer, Begin, Error, Key, Scope, begin_in_tx, complete_in_tx};
+use super::{Begin, Error, Key, Reply, Scope, begin_in_tx, complete_in_tx};
 use crate::pg::{self, Schema};
 
 /// Whether there is something to do.
@@ -13,7 +13,7 @@ pub enum Started<T> {
     /// The first request: do it.
     Fresh(Work),
     /// It was done: answer this.
-    Replay(Answer<T>),
+    Replay(Reply<T>),
 }
 
 /// A transaction that records its answer under the request's key. Dropping it rolls back and leaves
@@ -36,7 +36,7 @@ pub async fn start<T: prost::Message + Default>(
     if let Some(key) = key
         && let Begin::Replay(recorded) = begin_in_tx(&mut tx, schema, key).await?
     {
-        return Answer::replay(&recorded).map(Started::Replay);
+        return Reply::replay(&recorded).map(Started::Replay);
     }
     let scope = key.map(|key| key.scope);
     Ok(Started::Fresh(Work { tx, schema, scope }))
@@ -44,12 +44,12 @@ pub async fn start<T: prost::Message + Default>(
 
 impl Work {
     /// Records the answer and commits.
-    pub async fn commit<T: prost::Message>(mut self, message: T) -> Result<Answer<T>, sqlx::Error> {
+    pub async fn commit<T: prost::Message>(mut self, message: T) -> Result<Reply<T>, sqlx::Error> {
         if let Some(scope) = &self.scope {
             complete_in_tx(&mut self.tx, self.schema, scope, &message).await?;
         }
         self.tx.commit().await?;
-        Ok(Answer::fresh(message))
+        Ok(Reply::fresh(message))
     }
 }
 

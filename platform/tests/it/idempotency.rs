@@ -7,7 +7,7 @@ use platform::{
     auth::{Caller, Kind},
     error::{Code, Failure},
     idempotency::{
-        self, Answer, Begin, Columns, HASH, KEY, Key, PATH, Started, begin_in_tx, complete_in_tx,
+        self, Begin, Columns, HASH, KEY, Key, PATH, Reply, Started, begin_in_tx, complete_in_tx,
         find_in_tx, forget_in_tx,
     },
     pg,
@@ -57,7 +57,7 @@ async fn effect_in_tx(bed: &Bed, conn: &mut PgConnection, n: i64) -> Result<Time
     }
 }
 
-async fn call(bed: &Bed, key: Option<&Key>, n: i64) -> Result<Answer<Timestamp>, Failure> {
+async fn call(bed: &Bed, key: Option<&Key>, n: i64) -> Result<Reply<Timestamp>, Failure> {
     let mut work = match idempotency::start(&bed.pool, bed.schema, key).await? {
         Started::Replay(answer) => return Ok(answer),
         Started::Fresh(work) => work,
@@ -130,7 +130,7 @@ async fn a_refusal_is_judged_afresh(_: PgPoolOptions, options: PgConnectOptions)
     let replayed = call(&bed, Some(&key), 2).await.unwrap();
     assert_eq!(
         replayed,
-        Answer {
+        Reply {
             message: answer(1),
             replayed: true
         }
@@ -156,7 +156,7 @@ async fn a_day_later_the_key_is_new(_: PgPoolOptions, options: PgConnectOptions)
     bed.execute("update :schema.idempotency_keys set created_at = now() - interval '25 hours'")
         .await;
     let again = call(&bed, Some(&key), 2).await.unwrap();
-    assert_eq!(again, Answer::fresh(answer(2)));
+    assert_eq!(again, Reply::fresh(answer(2)));
     assert!(call(&bed, Some(&key), 3).await.unwrap().replayed);
 }
 
@@ -191,7 +191,7 @@ async fn a_saga_is_in_progress_until_it_ends(_: PgPoolOptions, options: PgConnec
         panic!("not recorded")
     };
     assert_eq!(
-        Answer::<Timestamp>::replay(&recorded).unwrap().message,
+        Reply::<Timestamp>::replay(&recorded).unwrap().message,
         answer(7)
     );
 }
@@ -225,10 +225,10 @@ async fn a_group_records_its_keys_in_one_statement(_: PgPoolOptions, options: Pg
     let mut found = find_in_tx(&mut tx, bed.schema, &scopes).await.unwrap();
     assert_eq!(found.len(), 2);
     let recorded = found.remove(&scopes[1]).unwrap();
-    assert!(recorded.clone().judge(&key("b", "01")).is_err());
-    let recorded = recorded.judge(&keys[1]).unwrap();
+    assert!(recorded.clone().response_for(&key("b", "01")).is_err());
+    let recorded = recorded.response_for(&keys[1]).unwrap();
     assert_eq!(
-        Answer::<Timestamp>::replay(&recorded).unwrap().message,
+        Reply::<Timestamp>::replay(&recorded).unwrap().message,
         answer(1)
     );
 }

@@ -4,7 +4,7 @@ use platform::{
     auth::Caller,
     clock::Clock,
     error::{Code, Failure, FieldCode},
-    idempotency::{self, Answer, Key, Started},
+    idempotency::{self, Key, Reply, Started},
     ids::Ids,
     list::Page,
 };
@@ -49,7 +49,7 @@ impl Addresses {
         &self,
         request: CreateAddressRequest,
         key: Option<&Key>,
-    ) -> Result<Answer<CreateAddressResponse>, Error> {
+    ) -> Result<Reply<CreateAddressResponse>, Error> {
         let asset = match &request.asset_code {
             Some(code) => self.assets.find(code).await?.map(|asset| asset.code),
             None => None,

@@ -2,7 +2,7 @@
 
 use platform::{
     clock::Clock,
-    idempotency::{self, Answer, Key, Started},
+    idempotency::{self, Key, Reply, Started},
     ids::Ids,
     list::Page,
     messaging::outbox,
@@ -47,7 +47,7 @@ impl Assets {
         &self,
         new: NewAsset,
         key: Option<&Key>,
-    ) -> Result<Answer<CreateAssetResponse>, Error> {
+    ) -> Result<Reply<CreateAssetResponse>, Error> {
         let mut work = match idempotency::start(&self.pool, SCHEMA, key).await? {
             Started::Replay(answer) => return Ok(answer),
             Started::Fresh(work) => work,

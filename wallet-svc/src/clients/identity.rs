@@ -14,8 +14,8 @@ pub struct Users(UserServiceClient<Client>);
 
 impl Users {
     /// Asks over this connection.
-    pub fn new(identity: Client) -> Self {
-        Self(UserServiceClient::new(identity))
+    pub fn new(identity: &Client) -> Self {
+        Self(identity.service())
     }
 
     /// Whether there is such a user.

@@ -164,7 +164,7 @@ fn decide(
         if let Some((record, key)) = record {
             decided.push(
                 record
-                    .judge(key)
+                    .response_for(key)
                     .map(Answer::Replay)
                     .map_err(Rejection::Key),
             );

@@ -2,7 +2,7 @@
 
 use platform::{
     clock::Clock,
-    idempotency::{self, Answer, Key, Started},
+    idempotency::{self, Key, Reply, Started},
     ids::Ids,
     list::Page,
     messaging::outbox,
@@ -53,7 +53,7 @@ impl Rates {
         &self,
         new: NewRate,
         key: Option<&Key>,
-    ) -> Result<Answer<CreateRateResponse>, Error> {
+    ) -> Result<Reply<CreateRateResponse>, Error> {
         let mut work = match idempotency::start(&self.pool, SCHEMA, key).await? {
             Started::Replay(answer) => return Ok(answer),
             Started::Fresh(work) => work,

@@ -34,10 +34,10 @@ fn respond<T: prost::Message + Default>(
     encode: impl FnOnce(Option<wire::Transaction>) -> T,
 ) -> Result<Response<T>, Status> {
     let answer = match answer {
-        Answer::Replay(recorded) => idempotency::Answer::replay(&recorded)?,
+        Answer::Replay(recorded) => idempotency::Reply::replay(&recorded)?,
         Answer::Done { transactions, .. } => {
             let transaction = transactions.first().map(convert::transaction);
-            idempotency::Answer::fresh(encode(transaction))
+            idempotency::Reply::fresh(encode(transaction))
         }
     };
     Ok(answer.into_response())

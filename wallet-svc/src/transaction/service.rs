@@ -168,7 +168,7 @@ impl Transactions {
         let mut conn = self.pool.acquire().await?;
         let mut records = idempotency::find_in_tx(&mut conn, SCHEMA, &[*key.scope()]).await?;
         match records.remove(key.scope()) {
-            Some(record) => Ok(Answer::Replay(record.judge(&key)?)),
+            Some(record) => Ok(Answer::Replay(record.response_for(&key)?)),
             None => Err(refusal.into()),
         }
     }

@@ -5,7 +5,7 @@ use platform::{
     auth::{Caller, Kind},
     clock::Clock,
     error::{Failure, FieldCode},
-    idempotency::{self, Answer, Key, Started},
+    idempotency::{self, Key, Reply, Started},
     ids::Ids,
     list::Page,
     messaging::outbox,
@@ -49,7 +49,7 @@ impl Wallets {
         &self,
         new: NewWallet,
         key: Option<&Key>,
-    ) -> Result<Answer<CreateWalletResponse>, Error> {
+    ) -> Result<Reply<CreateWalletResponse>, Error> {
         // A service that names its operation vouches for the owner, whom it may be making now.
         if new.operation_id.is_none() {
             self.ensure_user(new.owner).await?;

@@ -12,12 +12,12 @@ use platform::{
     clock::Clock,
     error::Failure,
     failpoint,
-    idempotency::{self, Answer, Begin, Key},
+    idempotency::{self, Begin, Key, Reply},
     ids::Ids,
     messaging::outbox,
     pg,
 };
-use proto::identity::v1::CreateUserResponse;
+use proto::identity::v1 as wire;
 use sqlx::{PgConnection, PgPool};
 
 use self::repo::Claim;
@@ -47,7 +47,7 @@ pub struct Provisioning {
 /// How a creation goes on after its first transaction.
 enum Reserved {
     Fresh(UserId),
-    Replay(Box<Answer<CreateUserResponse>>),
+    Replay(Box<Reply<wire::User>>),
 }
 
 impl Provisioning {
@@ -64,19 +64,15 @@ impl Provisioning {
     }
 
     /// Makes a user with its wallet, or repeats the answer recorded under the key.
-    pub async fn create(
-        &self,
-        key: Option<&Key>,
-        new: NewUser,
-    ) -> Result<Answer<CreateUserResponse>> {
+    pub async fn create(&self, key: Option<&Key>, new: NewUser) -> Result<Reply<wire::User>> {
         let NewUser { password, .. } = &new;
         let hash = self.hasher.hash(password).await?;
         match self.reserve(key, &new, &hash).await? {
-            Reserved::Replay(answer) => Ok(*answer),
+            Reserved::Replay(reply) => Ok(*reply),
             Reserved::Fresh(user_id) => {
                 failpoint::hit("identity.user.reserved");
                 let user = self.finish(user_id).await?;
-                Ok(Answer::fresh(answer(user)))
+                Ok(Reply::fresh(convert::user(user)))
             }
         }
     }
@@ -88,7 +84,7 @@ impl Provisioning {
                 && let Begin::Replay(recorded) =
                     idempotency::begin_in_tx(&mut tx, SCHEMA, key).await?
             {
-                return Ok(Reserved::Replay(Box::new(Answer::replay(&recorded)?)));
+                return Ok(Reserved::Replay(Box::new(Reply::replay(&recorded)?)));
             }
             let user_id = self.insert_in_tx(&mut tx, new, hash).await?;
             repo::insert_in_tx(&mut tx, user_id, key.map(Key::scope)).await?;
@@ -172,8 +168,8 @@ impl Provisioning {
         let created = events::created(self.ids.uuid(), &user);
         outbox::append_in_tx(&mut tx, SCHEMA, &[created]).await?;
         if let Some(scope) = &claim.scope {
-            let answer = answer(user.clone());
-            idempotency::complete_in_tx(&mut tx, SCHEMA, scope, &answer).await?;
+            let message = convert::user(user.clone());
+            idempotency::complete_in_tx(&mut tx, SCHEMA, scope, &message).await?;
         }
         tx.commit().await?;
         Ok(user)
@@ -198,11 +194,5 @@ impl Provisioning {
         let mut conn = self.pool.acquire().await?;
         let user = users::find(&mut conn, user_id).await?;
         user.ok_or_else(|| Failure::unavailable("this user's creation").into())
-    }
-}
-
-fn answer(user: User) -> CreateUserResponse {
-    CreateUserResponse {
-        user: Some(convert::user(user)),
     }
 }

@@ -2,7 +2,7 @@
 
 use platform::{
     auth::Caller,
-    idempotency::{Answer, Key},
+    idempotency::{Key, Reply},
 };
 use proto::orders::v1::{
     FulfillOrderLineRequest, FulfillOrderLineResponse, GetOrderLineRequest, GetOrderLineResponse,

@@ -3,7 +3,7 @@
 use platform::{
     auth::Caller,
     error::InvalidValue,
-    idempotency::{Answer, Key},
+    idempotency::{Key, Reply},
     ids::{Id, parse_uuid},
     patch::Patch,
 };
@@ -45,7 +45,7 @@ macro_rules! respond {
         let answer = $answer;
         let order = answer.message.order;
         let replayed = answer.replayed;
-        Ok(Answer {
+        Ok(Reply {
             message: $response { order },
             replayed,
         }

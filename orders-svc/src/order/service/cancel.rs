@@ -3,7 +3,7 @@
 use platform::{
     auth::Caller,
     failpoint,
-    idempotency::{Answer, Key},
+    idempotency::{Key, Reply},
     money::Amount,
 };
 
@@ -38,7 +38,7 @@ impl Orders {
             Claimed::Done(answer) => Ok(*answer),
             Claimed::Claim(claim) => {
                 failpoint::hit("orders.cancel.claimed");
-                Ok(Answer::fresh(self.drive(&claim).await?))
+                Ok(Reply::fresh(self.drive(&claim).await?))
             }
         }
     }

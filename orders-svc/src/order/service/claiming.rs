@@ -2,7 +2,7 @@
 //! ledger has answered and the claim is settled or released.
 
 use platform::{
-    idempotency::{self, Answer, Begin, Key, Scope},
+    idempotency::{self, Begin, Key, Reply, Scope},
     pg,
 };
 use sqlx::PgConnection;
@@ -40,7 +40,7 @@ impl Orders {
         if let Some(key) = key
             && let Begin::Replay(recorded) = idempotency::begin_in_tx(&mut tx, SCHEMA, key).await?
         {
-            return Ok(Claimed::Done(Box::new(Answer::replay(&recorded)?)));
+            return Ok(Claimed::Done(Box::new(Reply::replay(&recorded)?)));
         }
         let mut placed = idle_in_tx(&mut tx, id).await?;
         let payments = repo::payments::of_order(&mut tx, id).await?;
@@ -61,7 +61,7 @@ impl Orders {
             if let Some(key) = key {
                 idempotency::complete_in_tx(&mut tx, SCHEMA, key.scope(), &answer).await?;
             }
-            Claimed::Done(Box::new(Answer::fresh(answer)))
+            Claimed::Done(Box::new(Reply::fresh(answer)))
         } else {
             repo::orders::update_in_tx(&mut tx, &placed.order).await?;
             if !repo::claims::insert_in_tx(&mut tx, &claim).await? {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use platform::{
     auth::Caller,
     failpoint,
-    idempotency::{self, Answer, Begin, Key, Started},
+    idempotency::{self, Begin, Key, Reply, Started},
     money::Amount,
     pg,
 };
@@ -169,7 +169,7 @@ impl Orders {
         }
         let mut answer = convert::answer(&placed);
         convert::hide_ids(&mut answer);
-        Ok(Answer::fresh(answer))
+        Ok(Reply::fresh(answer))
     }
 
     async fn place(
@@ -213,7 +213,7 @@ impl Orders {
         if let Some(key) = key
             && let Begin::Replay(recorded) = idempotency::begin_in_tx(&mut tx, SCHEMA, key).await?
         {
-            return Ok(Answer::replay(&recorded)?);
+            return Ok(Reply::replay(&recorded)?);
         }
         self.insert_in_tx(&mut tx, &mut placed).await?;
         repo::claims::insert_in_tx(&mut tx, &claim).await?;
@@ -221,7 +221,7 @@ impl Orders {
         failpoint::hit("orders.create.claimed");
         let answer = self.drive(&claim).await?;
         count(&placed.order);
-        Ok(Answer::fresh(answer))
+        Ok(Reply::fresh(answer))
     }
 
     async fn insert_in_tx(

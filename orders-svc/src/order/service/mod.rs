@@ -17,7 +17,7 @@ use std::sync::Arc;
 use platform::{
     auth::Caller,
     clock::Clock,
-    idempotency::{self, Answer, Key},
+    idempotency::{self, Key, Reply},
     ids::Ids,
     messaging::outbox,
 };
@@ -33,7 +33,7 @@ use crate::{SCHEMA, clients::Clients, config::ShippingAmounts, error::Error};
 
 /// What every action on an order answers. The order is the first field of all their responses, so
 /// that recovery can complete the record of a request it has not seen.
-pub type OrderAnswer = Answer<GetOrderResponse>;
+pub type OrderAnswer = Reply<GetOrderResponse>;
 
 /// The use cases. Cloning is cheap.
 #[derive(Debug, Clone)]
@@ -71,7 +71,7 @@ impl Orders {
         let Some(record) = known.remove(key.scope()) else {
             return Ok(None);
         };
-        Ok(Some(Answer::replay(&record.judge(key)?)?))
+        Ok(Some(Reply::replay(&record.response_for(key)?)?))
     }
 
     /// The order, if the caller may know of it.

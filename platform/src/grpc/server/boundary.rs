@@ -180,8 +180,7 @@ impl Shared {
             .get(AUTHORIZATION)
             .and_then(|value| value.to_str().ok());
         let token = value.and_then(|value| value.strip_prefix("Bearer "));
-        let token =
-            token.ok_or_else(|| Failure::new(Code::Unauthenticated, "a token is needed"))?;
+        let token = token.ok_or_else(Caller::missing)?;
         self.verifier.verify(token).await.map(Some)
     }
 

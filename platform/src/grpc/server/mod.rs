@@ -1,7 +1,7 @@
 //! Serves generated gRPC services behind one boundary, with health and reflection.
 //!
 //! ```no_run
-//! # use platform::{auth::TokenVerifier, grpc::{MAX_MESSAGE, server::Server}, lifecycle::Readiness};
+//! # use platform::{auth::TokenVerifier, grpc::server::Server, lifecycle::Readiness};
 //! # use proto::orders::v1::{
 //! #     order_line_service_server::{OrderLineService, OrderLineServiceServer},
 //! #     order_service_server::{OrderService, OrderServiceServer}};
@@ -10,7 +10,7 @@
 //! #     orders: impl OrderService, lines: impl OrderLineService,
 //! #     stop: tokio_util::sync::CancellationToken) -> anyhow::Result<()> {
 //! let server = Server::bind(listen, verifier, readiness).await?
-//!     .add_service(OrderServiceServer::new(orders).max_decoding_message_size(MAX_MESSAGE))
+//!     .add_service(OrderServiceServer::new(orders))
 //!     .add_service(OrderLineServiceServer::new(lines));
 //! let address = server.local_addr();      // with the real port when 0 was asked for
 //! server.serve(stop).await?;              // returns when drained
@@ -24,6 +24,7 @@ use std::{convert::Infallible, net::SocketAddr, time::Duration};
 
 use anyhow::Context as _;
 use http::Request;
+use proto::services::Server as GeneratedServer;
 use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tonic::{
@@ -32,6 +33,7 @@ use tonic::{
 use tonic_health::{ServingStatus, server::HealthReporter};
 
 use self::boundary::Boundary;
+use super::MAX_MESSAGE;
 use crate::{auth::TokenVerifier, lifecycle::Readiness};
 
 const KEEP_ALIVE: Duration = Duration::from_secs(20);
@@ -74,11 +76,12 @@ impl Server {
         self.address
     }
 
-    /// Adds a generated service.
+    /// Adds a generated service, limited to [`MAX_MESSAGE`].
     #[must_use]
     pub fn add_service<S>(mut self, service: S) -> Self
     where
-        S: tower::Service<Request<Body>, Error = Infallible>
+        S: GeneratedServer
+            + tower::Service<Request<Body>, Error = Infallible>
             + NamedService
             + Clone
             + Send
@@ -88,7 +91,7 @@ impl Server {
         S::Future: Send + 'static,
     {
         self.names.push(S::NAME);
-        self.routes.add_service(service);
+        self.routes.add_service(service.limited(MAX_MESSAGE));
         self
     }
 

@@ -9,7 +9,7 @@ async fn a_dependency_that_hangs_is_unavailable_in_time() {
     // Connections are accepted by the kernel, and then nobody ever speaks.
     let hung = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", hung.local_addr().unwrap());
-    let mut client = AuthServiceClient::new(client::connect("identity", &url, None).unwrap());
+    let mut client = client::connect("identity", &url, None).unwrap().service();
     let asked = Instant::now();
     assert_eq!(ask(&mut client, "caller").await, Err(Code::Unavailable));
     assert!(
@@ -27,7 +27,7 @@ async fn a_dependency_that_is_down_is_unavailable_until_it_is_back() {
     let fetch = || async { Ok(token(&issuer(), "orders-svc")) }.boxed();
     let source = ServiceToken::new(fetch);
     let channel = client::connect("identity", &format!("http://{address}"), Some(source)).unwrap();
-    let mut client = AuthServiceClient::new(channel);
+    let mut client = channel.service();
     assert_eq!(ask(&mut client, "caller").await, Err(Code::Unavailable));
 
     let verifier = TokenVerifier::fixed(&issuer().jwks_json()).unwrap();

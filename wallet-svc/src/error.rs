@@ -6,7 +6,7 @@ use platform::{
 };
 
 use crate::{
-    ledger::{Refusal, Side},
+    ledger::{LedgerError, Side},
     posting::Rejection,
 };
 
@@ -120,46 +120,50 @@ const TRANSACTION: FieldNames = FieldNames {
     destination: "destinationWalletId",
 };
 
-impl From<Refusal> for Failure {
-    fn from(refusal: Refusal) -> Self {
-        refused(refusal, TRANSACTION)
+impl From<LedgerError> for Failure {
+    fn from(error: LedgerError) -> Self {
+        ledger_failure(error, TRANSACTION)
     }
 }
 
-/// The public failure of a refusal, about these fields.
-pub fn refused(refusal: Refusal, names: FieldNames) -> Failure {
-    let text = refusal.to_string();
-    match refusal {
-        Refusal::UnknownWallet(side) => {
+/// Returns the public failure of a rejected command, with these names of fields.
+pub fn ledger_failure(error: LedgerError, names: FieldNames) -> Failure {
+    let text = error.to_string();
+    match error {
+        LedgerError::WalletNotFound(side) => {
             let field = match side {
                 Side::Origin => names.origin,
                 Side::Destination => names.destination,
             };
             Failure::invalid(field, FieldCode::UnknownReference, text)
         }
-        Refusal::SameWallet => Failure::invalid(names.destination, FieldCode::Duplicate, text),
-        Refusal::UnknownAsset(_) => {
+        LedgerError::SameWallet => Failure::invalid(names.destination, FieldCode::Duplicate, text),
+        LedgerError::AssetNotFound(_) => {
             Failure::invalid(names.asset, FieldCode::UnknownReference, text)
         }
-        Refusal::WalletLocked(_) => Failure::new(Code::WalletLocked, text),
-        Refusal::AssetDisabled(_) => of_field(Code::AssetDisabled, names.asset, text),
-        Refusal::Precision { .. } => Failure::new(Code::AmountPrecision, text.clone()).field(
+        LedgerError::WalletLocked(_) => Failure::new(Code::WalletLocked, text),
+        LedgerError::AssetDisabled(_) => of_field(Code::AssetDisabled, names.asset, text),
+        LedgerError::Precision { .. } => Failure::new(Code::AmountPrecision, text.clone()).field(
             names.amount,
             FieldCode::Precision,
             text,
         ),
-        Refusal::InsufficientFunds { .. } => of_field(Code::InsufficientFunds, names.amount, text),
-        Refusal::OutOfRange(_) => of_field(Code::AmountOutOfRange, names.amount, text),
-        Refusal::UnknownTransaction(_) | Refusal::UnknownOperation => {
+        LedgerError::InsufficientFunds { .. } => {
+            of_field(Code::InsufficientFunds, names.amount, text)
+        }
+        LedgerError::OutOfRange(_) => of_field(Code::AmountOutOfRange, names.amount, text),
+        LedgerError::TransactionNotFound(_) | LedgerError::OperationNotFound => {
             Failure::new(Code::TransactionNotFound, text)
         }
-        Refusal::InvalidState { .. } | Refusal::NotCaptured(_) => {
+        LedgerError::InvalidState { .. } | LedgerError::NotCaptured(_) => {
             Failure::new(Code::InvalidState, text)
         }
-        Refusal::OperationReused => Failure::new(Code::IdempotencyKeyReused, text),
-        Refusal::UnknownPart(_) => Failure::invalid("parts", FieldCode::UnknownReference, text),
-        Refusal::RefundExceeds(_) => of_field(Code::RefundExceedsPaid, "parts", text),
-        Refusal::BonusElsewhere | Refusal::NotLoaded(_) => Failure::internal(refusal),
+        LedgerError::OperationReused => Failure::new(Code::IdempotencyKeyReused, text),
+        LedgerError::PartNotFound(_) => {
+            Failure::invalid("parts", FieldCode::UnknownReference, text)
+        }
+        LedgerError::RefundExceeds(_) => of_field(Code::RefundExceedsPaid, "parts", text),
+        LedgerError::BonusAccountMismatch | LedgerError::NotLoaded(_) => Failure::internal(error),
     }
 }
 

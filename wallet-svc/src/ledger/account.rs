@@ -1,9 +1,9 @@
-//! What one wallet holds of one asset, and the arithmetic on it.
+//! The balance of one wallet in one asset, and its arithmetic.
 
 use chrono::{DateTime, Utc};
 use platform::money::{Amount, OutOfRange};
 
-use super::Refusal;
+use super::LedgerError;
 use crate::{asset::model::AssetCode, wallet::model::WalletId};
 
 /// A wallet and an asset; sorts in the order in which balances are locked.
@@ -16,17 +16,17 @@ pub struct AccountKey {
 }
 
 impl AccountKey {
-    /// The account of this wallet and asset.
+    /// Names the account of a wallet and an asset.
     pub fn new(wallet: WalletId, asset: &AssetCode) -> Self {
         let asset = asset.clone();
         Self { wallet, asset }
     }
 }
 
-/// A balance as the group's decisions see it.
+/// A balance as the decisions of a batch see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Account {
-    /// Whose it is.
+    /// Its wallet and asset.
     pub key: AccountKey,
     /// Sum of the movements.
     pub amount: Amount,
@@ -36,15 +36,15 @@ pub struct Account {
     pub incoming: Amount,
     /// Number of movements.
     pub sequence: i64,
-    /// When the last movement was made.
+    /// Time of the last movement.
     pub moved_at: DateTime<Utc>,
-    /// Whether it may go below zero.
+    /// Whether it belongs to a system wallet, which may go below zero.
     pub system: bool,
-    /// Which state of its row this was read from.
+    /// Version of the row that it was read from.
     pub version: i64,
 }
 
-/// A movement on an account, before it is told which transaction it belongs to.
+/// The account's part of a new movement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Entry {
     pub sequence: i64,
@@ -53,52 +53,60 @@ pub(super) struct Entry {
 }
 
 impl Account {
-    /// What can be spent: never below zero outside system wallets.
+    /// Returns what can be spent: never below zero outside system wallets.
     pub fn available(&self) -> Amount {
         self.amount.sub(self.held).unwrap_or(Amount::ZERO)
     }
 
-    /// Holds an amount for an open debit.
-    pub(super) fn hold(&mut self, amount: Amount) -> Result<(), Refusal> {
+    /// Holds an available amount for an open debit.
+    pub(super) fn hold(&mut self, amount: Amount) -> Result<(), LedgerError> {
         self.ensure_funds(amount)?;
         self.held = self.held.add(amount)?;
         Ok(())
     }
 
-    /// Gives up a hold.
-    pub(super) fn release(&mut self, amount: Amount) -> Result<(), Refusal> {
+    /// Releases a held amount.
+    pub(super) fn release(&mut self, amount: Amount) -> Result<(), LedgerError> {
         self.held = self.held.sub(amount)?;
         Ok(())
     }
 
-    /// Counts on an amount of an open credit; it must fit when it comes.
-    pub(super) fn expect(&mut self, amount: Amount) -> Result<(), Refusal> {
+    /// Adds the amount of an open credit; fails if crediting it later would be out of range.
+    pub(super) fn add_incoming(&mut self, amount: Amount) -> Result<(), LedgerError> {
         let incoming = self.incoming.add(amount)?;
         self.amount.add(incoming)?;
         self.incoming = incoming;
         Ok(())
     }
 
-    /// Counts on an amount no longer.
-    pub(super) fn forgo(&mut self, amount: Amount) -> Result<(), Refusal> {
+    /// Removes the amount of an open credit.
+    pub(super) fn cancel_incoming(&mut self, amount: Amount) -> Result<(), LedgerError> {
         self.incoming = self.incoming.sub(amount)?;
         Ok(())
     }
 
-    /// Takes an amount that is available.
-    pub(super) fn debit(&mut self, amount: Amount, at: DateTime<Utc>) -> Result<Entry, Refusal> {
+    /// Debits an available amount.
+    pub(super) fn debit(
+        &mut self,
+        amount: Amount,
+        at: DateTime<Utc>,
+    ) -> Result<Entry, LedgerError> {
         self.ensure_funds(amount)?;
-        Ok(self.enter(-amount, at)?)
+        Ok(self.record(-amount, at)?)
     }
 
-    /// Adds an amount.
-    pub(super) fn credit(&mut self, amount: Amount, at: DateTime<Utc>) -> Result<Entry, Refusal> {
-        // What is expected must go on fitting.
+    /// Credits an amount.
+    pub(super) fn credit(
+        &mut self,
+        amount: Amount,
+        at: DateTime<Utc>,
+    ) -> Result<Entry, LedgerError> {
+        // Open credits must stay in range.
         self.amount.add(amount)?.add(self.incoming)?;
-        Ok(self.enter(amount, at)?)
+        Ok(self.record(amount, at)?)
     }
 
-    fn enter(&mut self, amount: Amount, at: DateTime<Utc>) -> Result<Entry, OutOfRange> {
+    fn record(&mut self, amount: Amount, at: DateTime<Utc>) -> Result<Entry, OutOfRange> {
         self.amount = self.amount.add(amount)?;
         self.sequence += 1;
         self.moved_at = at;
@@ -109,11 +117,11 @@ impl Account {
         })
     }
 
-    fn ensure_funds(&self, needed: Amount) -> Result<(), Refusal> {
+    fn ensure_funds(&self, needed: Amount) -> Result<(), LedgerError> {
         if self.system || self.available() >= needed {
             return Ok(());
         }
-        Err(Refusal::InsufficientFunds {
+        Err(LedgerError::InsufficientFunds {
             account: self.key.clone(),
             available: self.available(),
             needed,

@@ -1,5 +1,5 @@
-//! What an order's bonus came to: the credit is always what was granted less what was revoked,
-//! in whichever order the two become known.
+//! The bonus of an order: the credit is what was granted less what was revoked, in whichever order
+//! the two become known.
 
 use chrono::{DateTime, Utc};
 use platform::{
@@ -7,7 +7,7 @@ use platform::{
     money::{Amount, OutOfRange},
 };
 
-use super::{BonusChange, Refusal};
+use super::{BonusChange, LedgerError};
 use crate::{asset::model::AssetCode, wallet::model::WalletId};
 
 /// An order, which lives in orders-svc.
@@ -27,18 +27,18 @@ pub struct OrderBonus {
     pub asset: AssetCode,
     /// The whole bonus; zero until the order is paid.
     pub granted: Amount,
-    /// What was taken back of it.
+    /// The part taken back.
     pub revoked: Amount,
-    /// What the wallet was credited, less what it has been charged or owes.
+    /// The wallet's credit, less what it has been charged or owes.
     pub credited: Amount,
-    /// What it was charged but did not hold.
+    /// The part that was charged but not available.
     pub owed: Amount,
-    /// When it was first heard of.
+    /// Time of the first event about it.
     pub created_at: DateTime<Utc>,
 }
 
 impl OrderBonus {
-    /// Before anything is known.
+    /// Makes an empty bonus for the account that the change names.
     pub(super) fn new(change: &BonusChange, now: DateTime<Utc>) -> Self {
         Self {
             order: change.order,
@@ -52,12 +52,12 @@ impl OrderBonus {
         }
     }
 
-    /// Learns the change; answers by how much the credit has to change.
-    pub(super) fn learn(&mut self, change: &BonusChange) -> Result<Amount, Refusal> {
+    /// Applies the change; returns by how much the wallet's credit has to change.
+    pub(super) fn apply(&mut self, change: &BonusChange) -> Result<Amount, LedgerError> {
         if self.wallet != change.wallet || self.asset != change.asset {
-            return Err(Refusal::BonusElsewhere);
+            return Err(LedgerError::BonusAccountMismatch);
         }
-        // Both only grow, so that old news changes nothing.
+        // Both only grow, so that a late or repeated event changes nothing.
         self.granted = self.granted.max(change.granted.unwrap_or_default());
         self.revoked = self.revoked.max(change.revoked.unwrap_or_default());
         let target = self.granted.sub(self.revoked)?.max(Amount::ZERO);
@@ -66,8 +66,8 @@ impl OrderBonus {
         Ok(difference)
     }
 
-    /// Adds to what is owed.
-    pub(super) fn owe(&mut self, amount: Amount) -> Result<(), OutOfRange> {
+    /// Adds to the amount owed.
+    pub(super) fn add_debt(&mut self, amount: Amount) -> Result<(), OutOfRange> {
         self.owed = self.owed.add(amount)?;
         Ok(())
     }

@@ -1,5 +1,4 @@
-//! What a group of postings is decided on: the rows it locked, as they are after the postings
-//! decided so far.
+//! The rows that a batch is decided on, updated by each decision.
 
 use std::collections::HashMap;
 
@@ -16,55 +15,55 @@ use crate::{
     wallet::model::{UserId, WalletId},
 };
 
-/// A wallet as far as postings care.
+/// The part of a wallet that decisions depend on.
 #[derive(Debug, Clone, Copy)]
-pub struct Party {
+pub struct WalletState {
     /// The user it belongs to.
     pub owner: Option<UserId>,
     /// Whether it refuses postings.
     pub locked: bool,
-    /// Whether it is the system's, which no posting may name.
+    /// Whether it is a system wallet, which no posting may name.
     pub system: bool,
 }
 
-/// An asset as far as postings care.
+/// The part of an asset that decisions depend on.
 #[derive(Debug, Clone, Copy)]
-pub struct AssetRule {
+pub struct AssetState {
     /// Whether it accepts new postings.
     pub enabled: bool,
-    /// How fine its amounts are.
-    pub places: DecimalPlaces,
-    /// Which state of it this is.
+    /// The decimal places of its amounts.
+    pub decimal_places: DecimalPlaces,
+    /// Version of the row that it was read from.
     pub version: i64,
 }
 
-/// The state that a group of postings is decided on.
+/// The state that a batch is decided on.
 #[derive(Debug)]
 pub struct Book {
-    /// The time of everything the group does: no earlier than any time on its accounts.
+    /// The time of everything the batch does: no earlier than any time on its accounts.
     pub now: DateTime<Utc>,
-    /// Makes the ids of movements and of the system's own transactions.
+    /// Makes the ids of movements and of internal transactions.
     pub ids: Ids,
-    /// The wallets that exist among those named.
-    pub wallets: HashMap<WalletId, Party>,
-    /// The assets among those named.
-    pub assets: HashMap<AssetCode, AssetRule>,
-    /// The locked balances.
+    /// The named wallets that exist.
+    pub wallets: HashMap<WalletId, WalletState>,
+    /// The named assets that exist.
+    pub assets: HashMap<AssetCode, AssetState>,
+    /// The balances.
     pub accounts: HashMap<AccountKey, Account>,
-    /// The transactions advanced, those of repeated operations, and new ones.
+    /// New transactions, those to advance, and those of repeated operations.
     pub transactions: HashMap<TransactionId, Transaction>,
-    /// The transactions of operations accepted before.
+    /// The transactions of operations accepted before, in their order.
     pub operations: HashMap<String, Vec<TransactionId>>,
-    /// How much of the transactions of refunded operations was given back before.
+    /// How much of the transactions of refunded operations was refunded before.
     pub refunded: HashMap<TransactionId, Amount>,
-    /// The bonuses named, and those still owed on the accounts that bonuses and rewards go to.
+    /// The named bonuses, and those still owed on the accounts that bonuses and rewards credit.
     pub bonuses: HashMap<OrderId, OrderBonus>,
-    /// What the group has decided so far.
+    /// The decisions so far.
     pub changes: Changes,
 }
 
 impl Book {
-    /// An empty book.
+    /// Makes an empty book.
     pub fn new(now: DateTime<Utc>, ids: Ids) -> Self {
         Self {
             now,

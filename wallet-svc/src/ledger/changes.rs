@@ -1,4 +1,4 @@
-//! What a group has decided: everything that one statement writes.
+//! The changes that a batch has decided and one write persists.
 
 use std::collections::BTreeSet;
 
@@ -8,39 +8,39 @@ use crate::{
     transaction::model::{Status, TransactionId},
 };
 
-/// A change of a transaction's state.
+/// A change of a transaction's status.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step {
+pub struct StatusChange {
     /// The transaction.
     pub transaction: TransactionId,
-    /// The state before; none where the transaction is new.
+    /// The status before; none where the transaction is new.
     pub from: Option<Status>,
-    /// The state after.
+    /// The status after.
     pub to: Status,
     /// The transaction's version after.
     pub version: i64,
 }
 
-/// Everything that has changed in a book. The rows are in the book.
+/// The keys of everything that has changed in a book, which holds the rows.
 #[derive(Debug, Default)]
 pub struct Changes {
-    /// Transactions made, in the order of decision.
+    /// New transactions, in the order of decision.
     pub created: Vec<TransactionId>,
-    /// Transactions that existed before and changed.
+    /// Changed transactions that existed before.
     pub updated: BTreeSet<TransactionId>,
     /// Movements, in the order of decision.
     pub movements: Vec<Movement>,
-    /// Changes of state, in the order of decision.
-    pub steps: Vec<Step>,
-    /// Accounts changed.
+    /// Status changes, in the order of decision.
+    pub status_changes: Vec<StatusChange>,
+    /// Changed accounts.
     pub accounts: BTreeSet<AccountKey>,
-    /// Bonuses changed.
+    /// Changed bonuses.
     pub bonuses: BTreeSet<OrderId>,
 }
 
 impl Changes {
     /// Whether there is nothing to write.
     pub fn is_empty(&self) -> bool {
-        self.steps.is_empty() && self.bonuses.is_empty()
+        self.status_changes.is_empty() && self.bonuses.is_empty()
     }
 }

@@ -1,68 +1,68 @@
 //! Decides one command on the book.
 
-use super::{Advance, Book, Command, Create, Refusal, draft::Draft};
+use super::{Advance, Book, Command, Create, LedgerError, transition::Transition};
 use crate::transaction::model::{Action, Status, Transaction, TransactionId};
 
 /// Characters of a transaction's reference.
 const REFERENCE_LENGTH: usize = 12;
 
 impl Book {
-    /// Decides a command: its effects are in the book afterwards, or it is refused and the book is
-    /// as before. Answers the transactions it made or changed, or those that an earlier command of
-    /// the same operation or transaction id made; a reward answers itself, without the debts that it
-    /// settled.
-    pub fn decide(&mut self, command: &Command) -> Result<Vec<Transaction>, Refusal> {
-        if let Some(done) = self.done_before(command) {
-            return done;
+    /// Decides a command and applies its effects; a rejected one leaves the book as before. Returns
+    /// the transactions it created or changed, or those that an earlier command of the same operation
+    /// or transaction id created. A reward returns its own, without the debts that it settled.
+    pub fn decide(&mut self, command: &Command) -> Result<Vec<Transaction>, LedgerError> {
+        if let Some(result) = self.earlier_result(command) {
+            return result;
         }
-        let mut draft = Draft::over(self);
+        let mut transition = Transition::new(self);
         match command {
-            Command::Create(create) => draft.open(create)?,
-            Command::Advance(advance) => draft.advance(advance)?,
-            Command::Post(operation) => draft.post(operation)?,
-            Command::Conclude(conclusion) => draft.conclude(conclusion)?,
-            Command::Refund(refund) => draft.refund(refund)?,
-            Command::Exchange(exchange) => draft.exchange(exchange)?,
-            Command::Bonus(change) => draft.adjust_bonus(change)?,
-            Command::Reward(reward) => draft.reward(reward)?,
+            Command::Create(create) => transition.create(create)?,
+            Command::Advance(advance) => transition.advance(advance)?,
+            Command::Post(operation) => transition.post(operation)?,
+            Command::EndHold(end) => transition.end_hold(end)?,
+            Command::Refund(refund) => transition.refund(refund)?,
+            Command::Exchange(exchange) => transition.exchange(exchange)?,
+            Command::Bonus(change) => transition.adjust_bonus(change)?,
+            Command::Reward(reward) => transition.reward(reward)?,
         }
-        let mut answer = draft.finish().enter_into(self);
+        let mut result = transition.into_effects().apply_to(self);
         if let Command::Reward(reward) = command {
-            answer.retain(|tx| tx.id == reward.id);
+            result.retain(|tx| tx.id == reward.id);
         }
-        Ok(answer)
+        Ok(result)
     }
 
-    fn done_before(&self, command: &Command) -> Option<Result<Vec<Transaction>, Refusal>> {
+    /// Returns the result of an earlier command with the same transaction or operation id.
+    fn earlier_result(&self, command: &Command) -> Option<Result<Vec<Transaction>, LedgerError>> {
         let find = |id: &TransactionId| self.transactions.get(id).cloned();
         if let Command::Reward(reward) = command {
             return find(&reward.id).map(|tx| Ok(vec![tx]));
         }
         let ids = self.operations.get(command.new_operation()?)?;
         let made: Vec<_> = ids.iter().filter_map(find).collect();
-        Some(command.ensure_made(&made).map(|()| made))
+        Some(command.ensure_same(&made).map(|()| made))
     }
 }
 
-impl Draft<'_> {
-    fn open(&mut self, create: &Create) -> Result<(), Refusal> {
-        let tx = self.transaction(create);
+impl Transition<'_> {
+    fn create(&mut self, create: &Create) -> Result<(), LedgerError> {
+        let tx = self.new_transaction(create);
         self.ensure_owned(create, &tx)?;
-        self.admit(&tx, false)?;
+        self.validate(&tx, false)?;
         self.begin(tx)
     }
 
-    /// Sets the money of a new transaction aside, or moves it where it is confirmed from the start.
-    pub(super) fn begin(&mut self, tx: Transaction) -> Result<(), Refusal> {
+    /// Adds a new transaction: moves its money if it starts as confirmed, else reserves it.
+    pub(super) fn begin(&mut self, tx: Transaction) -> Result<(), LedgerError> {
         if tx.status == Status::Confirmed {
             self.settle(&tx)?;
         } else {
-            self.set_aside(&tx)?;
+            self.reserve(&tx)?;
         }
-        self.create(tx)
+        self.insert(tx)
     }
 
-    pub(super) fn transaction(&self, create: &Create) -> Transaction {
+    pub(super) fn new_transaction(&self, create: &Create) -> Transaction {
         let now = self.book.now;
         let confirmed = create.status == Status::Confirmed;
         Transaction {
@@ -79,7 +79,7 @@ impl Draft<'_> {
             metadata: create.metadata.clone(),
             operation: None,
             refunds: None,
-            // One event says that it was created, and a second that it is confirmed.
+            // One event for its creation, a second for its confirmation.
             version: if confirmed { 2 } else { 1 },
             processed_at: confirmed.then_some(now),
             created_at: now,
@@ -87,30 +87,30 @@ impl Draft<'_> {
         }
     }
 
-    fn advance(&mut self, advance: &Advance) -> Result<(), Refusal> {
-        let known = self.book.transactions.get(&advance.id);
-        let before = known.ok_or(Refusal::UnknownTransaction(advance.id))?;
-        self.step(before, advance.action, advance.reason.as_deref())
+    fn advance(&mut self, advance: &Advance) -> Result<(), LedgerError> {
+        let before = self.book.transactions.get(&advance.id);
+        let before = before.ok_or(LedgerError::TransactionNotFound(advance.id))?;
+        self.change_status(before, advance.action, advance.reason.as_deref())
     }
 
-    /// Brings a transaction into the state that the action leads to.
-    pub(super) fn step(
+    /// Brings a transaction into the status that the action leads to.
+    pub(super) fn change_status(
         &mut self,
         before: &Transaction,
         action: Action,
         reason: Option<&str>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), LedgerError> {
         let status = before.status;
         let after = status.after(action);
-        let after = after.ok_or(Refusal::InvalidState { status, action })?;
+        let after = after.ok_or(LedgerError::InvalidState { status, action })?;
         match action {
             Action::Approve => self.ensure_unlocked(before)?,
             Action::Confirm => {
                 self.ensure_unlocked(before)?;
-                self.give_up(before)?;
+                self.release(before)?;
                 self.settle(before)?;
             }
-            Action::Fail | Action::Reject => self.give_up(before)?,
+            Action::Fail | Action::Reject => self.release(before)?,
         }
         let now = self.book.now;
         let mut tx = before.clone();

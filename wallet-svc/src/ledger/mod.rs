@@ -1,29 +1,31 @@
-//! The ledger's decisions: which posting is accepted, and what it changes. Pure: no sqlx, tonic,
-//! clock or randomness of its own. [`crate::posting`] loads what is decided on and writes what was
-//! decided.
+//! The ledger's decisions: which command is accepted, and what it changes.
+//!
+//! Pure: no sqlx, tonic, clock or randomness of its own. [`crate::posting`] loads a [`Book`], lets it
+//! decide the commands of a batch in arrival order, and writes its [`Changes`].
 
 mod account;
-mod admit;
 mod bonus;
 mod book;
 mod changes;
 mod command;
 mod decide;
-mod draft;
+mod error;
 mod exchange;
-mod gift;
 mod operation;
-mod refusal;
+mod reads;
+mod rewards;
+mod transition;
+mod validate;
 
 #[cfg(test)]
 mod properties;
 
 pub use account::{Account, AccountKey};
 pub use bonus::{OrderBonus, OrderId};
-pub use book::{AssetRule, Book, Party};
-pub use changes::{Changes, Step};
+pub use book::{AssetState, Book, WalletState};
+pub use changes::{Changes, StatusChange};
 pub use command::{
-    Advance, BonusChange, Command, Conclusion, Create, Exchange, Leg, Mode, Operation, Refund,
-    Reward,
+    Advance, BonusChange, Command, Create, EndHold, Exchange, Leg, Mode, Operation, Refund,
+    RefundPart, Reward,
 };
-pub use refusal::{Refusal, Side};
+pub use error::{LedgerError, Side};

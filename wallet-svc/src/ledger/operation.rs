@@ -1,29 +1,32 @@
-//! Operations: transfers that are posted, held, captured, released and given back together.
+//! Operations: transfers that are posted, held, captured, released and refunded together.
 
 use platform::money::Amount;
 
-use super::{Command, Conclusion, Create, Leg, Mode, Operation, Refund, Refusal, draft::Draft};
+use super::{
+    Command, Create, EndHold, LedgerError, Leg, Mode, Operation, Refund, RefundPart,
+    transition::Transition,
+};
 use crate::transaction::model::{Notes, Sides, Status, Transaction, TransactionType};
 
 impl Command {
-    /// Whether these transactions are what this command makes: an operation id names one operation
-    /// for ever.
-    pub(super) fn ensure_made(&self, made: &[Transaction]) -> Result<(), Refusal> {
+    /// Checks that the command is the one that made these transactions: an operation id is never
+    /// used for another operation.
+    pub(super) fn ensure_same(&self, made: &[Transaction]) -> Result<(), LedgerError> {
         let is_same = match self {
-            Self::Post(operation) => operation.is(made),
-            // What an earlier refund came to depends on what was left then.
+            Self::Post(operation) => operation.matches(made),
+            // The amounts of an earlier refund depend on what was left then.
             Self::Refund(_) => made.iter().all(|tx| tx.refunds.is_some()),
             _ => true,
         };
         if is_same {
             return Ok(());
         }
-        Err(Refusal::OperationReused)
+        Err(LedgerError::OperationReused)
     }
 }
 
 impl Operation {
-    fn is(&self, made: &[Transaction]) -> bool {
+    fn matches(&self, made: &[Transaction]) -> bool {
         let is_leg = |(leg, tx): (&Leg, &Transaction)| {
             (&leg.asset, leg.amount, leg.sides, &leg.code)
                 == (&tx.asset, tx.amount, tx.sides, &tx.code)
@@ -32,71 +35,70 @@ impl Operation {
     }
 }
 
-impl Draft<'_> {
-    pub(super) fn post(&mut self, operation: &Operation) -> Result<(), Refusal> {
+impl Transition<'_> {
+    pub(super) fn post(&mut self, operation: &Operation) -> Result<(), LedgerError> {
         for (index, leg) in (0..).zip(&operation.legs) {
-            let mut tx = self.transaction(&leg.create(operation.mode));
+            let mut tx = self.new_transaction(&leg.create(operation.mode));
             tx.operation = Some((operation.id.clone(), index));
-            self.admit(&tx, leg.returns_money)?;
+            self.validate(&tx, leg.returns_money)?;
             self.begin(tx)?;
         }
         Ok(())
     }
 
-    /// Captures or releases; what has come to that end already stays as it is.
-    pub(super) fn conclude(&mut self, conclusion: &Conclusion) -> Result<(), Refusal> {
-        let Conclusion { operation, action } = conclusion;
-        let end = Status::Processing.after(*action);
-        for tx in self.operation(operation)? {
-            if Some(tx.status) == end {
-                self.answer(tx);
+    /// Captures or releases a hold; transfers that ended that way before stay as they are.
+    pub(super) fn end_hold(&mut self, end: &EndHold) -> Result<(), LedgerError> {
+        let status = Status::Processing.after(end.action);
+        for tx in self.operation(&end.operation)? {
+            if Some(tx.status) == status {
+                self.leave_unchanged(tx);
             } else {
-                self.step(tx, *action, None)?;
+                self.change_status(tx, end.action, None)?;
             }
         }
         Ok(())
     }
 
-    pub(super) fn refund(&mut self, refund: &Refund) -> Result<(), Refusal> {
+    pub(super) fn refund(&mut self, refund: &Refund) -> Result<(), LedgerError> {
         let posted = self.operation(&refund.of)?;
         let mut parts = refund.parts.clone();
         if parts.is_empty() {
             for (index, tx) in (0..).zip(&posted) {
                 let left = tx.amount.sub(self.refunded(tx.id))?;
                 if left.is_positive() {
-                    parts.push((index, left));
+                    let amount = left;
+                    parts.push(RefundPart { index, amount });
                 }
             }
         }
         if parts.is_empty() {
-            return Err(Refusal::RefundExceeds(Amount::ZERO));
+            return Err(LedgerError::RefundExceeds(Amount::ZERO));
         }
-        for (index, (place, amount)) in (0..).zip(parts) {
-            let original = usize::try_from(place)
-                .ok()
-                .and_then(|place| posted.get(place));
-            let original = original.ok_or(Refusal::UnknownPart(place))?;
-            self.give_back(refund, index, original, amount)?;
+        for (index, part) in (0..).zip(parts) {
+            let original = usize::try_from(part.index).ok();
+            let original = original.and_then(|index| posted.get(index));
+            let original = original.ok_or(LedgerError::PartNotFound(part.index))?;
+            self.refund_part(refund, index, original, part.amount)?;
         }
         Ok(())
     }
 
-    fn give_back(
+    fn refund_part(
         &mut self,
         refund: &Refund,
         index: i32,
         original: &Transaction,
         amount: Amount,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), LedgerError> {
         if original.status != Status::Confirmed {
-            return Err(Refusal::NotCaptured(original.status));
+            return Err(LedgerError::NotCaptured(original.status));
         }
         let left = original.amount.sub(self.refunded(original.id))?;
         if amount > left {
-            return Err(Refusal::RefundExceeds(left));
+            return Err(LedgerError::RefundExceeds(left));
         }
         let Sides { debit, credit } = original.sides;
-        let mut tx = self.transaction(&Create {
+        let mut tx = self.new_transaction(&Create {
             id: self.book.ids.next(),
             kind: TransactionType::Transfer,
             code: "refund".to_owned(),
@@ -116,17 +118,13 @@ impl Draft<'_> {
         });
         tx.operation = Some((refund.id.clone(), index));
         tx.refunds = Some(original.id);
-        self.admit(&tx, true)?;
+        self.validate(&tx, true)?;
         self.begin(tx)
     }
 }
 
 impl Leg {
     fn create(&self, mode: Mode) -> Create {
-        let notes = Notes {
-            description: self.description.clone(),
-            ..Notes::default()
-        };
         Create {
             id: self.id,
             kind: TransactionType::Transfer,
@@ -135,7 +133,10 @@ impl Leg {
             amount: self.amount,
             sides: self.sides,
             status: mode.status(),
-            notes,
+            notes: Notes {
+                description: self.description.clone(),
+                ..Notes::default()
+            },
             metadata: self.metadata.clone(),
             owner: None,
         }

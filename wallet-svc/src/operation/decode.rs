@@ -9,7 +9,7 @@ use proto::wallet::v1 as wire;
 use crate::{
     asset::{directory::AssetDirectory, model::AssetCode},
     error::Error,
-    ledger::{Leg, Mode, Operation, Refund},
+    ledger::{Leg, Mode, Operation, Refund, RefundPart},
     transaction::{metadata::Metadata, model::Sides, new::positive},
     wallet::model::WalletId,
 };
@@ -61,9 +61,9 @@ pub fn refund(request: wire::RefundRequest) -> Result<Refund, Failure> {
     let mut parts = Vec::with_capacity(request.parts.len());
     for (index, part) in request.parts.iter().take(MOST_POSTINGS).enumerate() {
         let amount = violations.value(&format!("parts[{index}].amount"), positive(&part.amount));
-        // What is past the largest place is past the end of any operation.
-        let place = i32::try_from(part.index).unwrap_or(i32::MAX);
-        parts.extend(amount.map(|amount| (place, amount)));
+        // An index past the largest is past the end of any operation.
+        let index = i32::try_from(part.index).unwrap_or(i32::MAX);
+        parts.extend(amount.map(|amount| RefundPart { index, amount }));
     }
     let metadata = violations.value("metadata", metadata(&request.metadata));
     violations.finish()?;

@@ -62,7 +62,7 @@ impl LedgerService for LedgerApi {
         let (caller, request) = (admin(&request)?, request.into_inner());
         let captured = self
             .0
-            .conclude(&caller, request.operation_id, Action::Confirm);
+            .end_hold(&caller, request.operation_id, Action::Confirm);
         let transactions = encode(&captured.await?);
         Ok(Response::new(wire::CaptureResponse { transactions }))
     }
@@ -72,7 +72,7 @@ impl LedgerService for LedgerApi {
         request: Request<wire::ReleaseRequest>,
     ) -> Result<Response<wire::ReleaseResponse>, Status> {
         let (caller, request) = (admin(&request)?, request.into_inner());
-        let released = self.0.conclude(&caller, request.operation_id, Action::Fail);
+        let released = self.0.end_hold(&caller, request.operation_id, Action::Fail);
         let transactions = encode(&released.await?);
         Ok(Response::new(wire::ReleaseResponse { transactions }))
     }

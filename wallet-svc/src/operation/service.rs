@@ -9,7 +9,7 @@ use crate::{
     access,
     asset::directory::AssetDirectory,
     error::Error,
-    ledger::{Command, Conclusion, Mode},
+    ledger::{Command, EndHold, Mode},
     posting::{self, Answer, Postings},
     transaction::{
         model::{Action, Transaction},
@@ -50,14 +50,14 @@ impl Operations {
     }
 
     /// Captures or releases what an operation holds; a repeat answers what it came to.
-    pub async fn conclude(
+    pub async fn end_hold(
         &self,
         caller: &Caller,
         operation: String,
         action: Action,
     ) -> Result<Vec<Transaction>, Error> {
-        let conclusion = Conclusion { operation, action };
-        self.hand_in(caller, Command::Conclude(conclusion)).await
+        let end = EndHold { operation, action };
+        self.hand_in(caller, Command::EndHold(end)).await
     }
 
     /// Moves money of an operation back; a repeat answers what the first did.

@@ -101,7 +101,13 @@ pub(super) struct Steps<'b> {
 impl<'b> Steps<'b> {
     pub(super) fn of(decided: &'b Decided, group: &'b [Request]) -> Self {
         let mut columns = Self::default();
-        for (step, cause) in decided.book.changes.steps.iter().zip(&decided.causes) {
+        for (step, cause) in decided
+            .book
+            .changes
+            .status_changes
+            .iter()
+            .zip(&decided.causes)
+        {
             columns.transactions.push(step.transaction.uuid());
             columns.versions.push(step.version);
             columns.from.push(step.from.map(Status::as_str));

@@ -14,14 +14,7 @@ use crate::{
 
 /// Whether any of the commands goes on from earlier transactions, operations or bonuses.
 pub(super) fn is_needed(commands: &[&Command]) -> bool {
-    commands.iter().any(|command| match command {
-        Command::Create(_) | Command::Post(_) | Command::Exchange(_) => false,
-        Command::Advance(_)
-        | Command::Conclude(_)
-        | Command::Refund(_)
-        | Command::Bonus(_)
-        | Command::Reward(_) => true,
-    })
+    commands.iter().any(|command| command.needs_existing())
 }
 
 /// The transactions to advance, rewards that were paid before, and the transactions of operations
@@ -33,9 +26,12 @@ pub(super) async fn transactions(
 ) -> Result<(), sqlx::Error> {
     let ids: BTreeSet<_> = commands
         .iter()
-        .filter_map(|one| one.transaction())
+        .filter_map(|one| one.existing_transaction())
         .collect();
-    let operations: BTreeSet<_> = commands.iter().filter_map(|one| one.operation()).collect();
+    let operations: BTreeSet<_> = commands
+        .iter()
+        .filter_map(|one| one.existing_operation())
+        .collect();
     if ids.is_empty() && operations.is_empty() {
         return Ok(());
     }
@@ -65,7 +61,7 @@ async fn refunds(
     let refunded: BTreeSet<_> = commands
         .iter()
         .filter(|command| matches!(command, Command::Refund(_)))
-        .filter_map(|refund| refund.operation())
+        .filter_map(|refund| refund.existing_operation())
         .collect();
     let is_refunded = |tx: &&Transaction| operation_of(tx).is_some_and(|id| refunded.contains(id));
     let ids: Vec<_> = members.iter().filter(is_refunded).map(|tx| tx.id).collect();

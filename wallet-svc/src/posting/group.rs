@@ -19,7 +19,7 @@ use super::{
     queue::{Answer, Posting, Rejection, Request},
     unlocked, write,
 };
-use crate::ledger::{Book, Step};
+use crate::ledger::{Book, StatusChange};
 
 /// What a caller is told.
 pub(super) type Verdict = Result<Answer, Rejection>;
@@ -27,7 +27,7 @@ pub(super) type Verdict = Result<Answer, Rejection>;
 /// A group whose commit got no answer.
 pub(super) struct InDoubt {
     /// Recorded if it was committed.
-    step: Step,
+    step: StatusChange,
     verdicts: Vec<Verdict>,
 }
 
@@ -82,7 +82,7 @@ async fn write_at_once(
     (decided, verdicts): (Decided, Vec<Verdict>),
     in_doubt: &mut Option<InDoubt>,
 ) -> Result<Vec<Verdict>, sqlx::Error> {
-    let Some(step) = decided.book.changes.steps.first().cloned() else {
+    let Some(step) = decided.book.changes.status_changes.first().cloned() else {
         return Ok(verdicts);
     };
     let in_doubt = in_doubt.insert(InDoubt { step, verdicts });
@@ -126,7 +126,7 @@ pub(super) async fn post_locked(
         earlier::write_in_tx(&mut tx, &decided.book).await?;
         write::write(&mut tx, &decided, group).await?;
     }
-    let verdicts = if let Some(step) = decided.book.changes.steps.first().cloned() {
+    let verdicts = if let Some(step) = decided.book.changes.status_changes.first().cloned() {
         *in_doubt = Some(InDoubt { step, verdicts });
         tx.commit().await?;
         failpoint::hit("wallet.post.committed");
@@ -170,10 +170,10 @@ fn decide(
             );
             continue;
         }
-        let before = book.changes.steps.len();
+        let before = book.changes.status_changes.len();
         let verdict = book.decide(&posting.command);
-        causes.resize(book.changes.steps.len(), index);
-        let changed = book.changes.steps.len() > before;
+        causes.resize(book.changes.status_changes.len(), index);
+        let changed = book.changes.status_changes.len() > before;
         if let (Ok(transactions), Some(_)) = (&verdict, &posting.key) {
             answers.push((index, write::answer(transactions)));
         }

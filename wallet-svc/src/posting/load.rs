@@ -16,7 +16,7 @@ use super::{earlier, needs::Needs, poster::Poster, queue::Posting};
 use crate::{
     SCHEMA,
     asset::model::AssetCode,
-    ledger::{Account, AccountKey, AssetRule, Book, Party, Step},
+    ledger::{Account, AccountKey, AssetState, Book, StatusChange, WalletState},
     wallet::model::WalletId,
 };
 
@@ -88,9 +88,9 @@ async fn assets(
         &codes,
     );
     for row in rows.fetch_all(conn).await? {
-        let rule = AssetRule {
+        let rule = AssetState {
             enabled: row.enabled,
-            places: row.decimal_places,
+            decimal_places: row.decimal_places,
             version: row.version,
         };
         book.assets.insert(AssetCode::stored(&row.code), rule);
@@ -153,7 +153,7 @@ async fn wallets(
             keys: row.keys,
         };
         if let (Some(id), Some(locked), Some(system)) = (row.id, row.locked, row.system) {
-            let party = Party {
+            let party = WalletState {
                 owner: row.owner_id,
                 locked,
                 system,
@@ -228,9 +228,9 @@ impl BalanceRow {
         book.now = book.now.max(read_at).max(self.moved_at);
         let asset = AssetCode::stored(&self.asset_code);
         if !book.assets.contains_key(&asset) {
-            let rule = AssetRule {
+            let rule = AssetState {
                 enabled: self.enabled,
-                places: self.decimal_places,
+                decimal_places: self.decimal_places,
                 version: self.asset_version,
             };
             book.assets.insert(asset.clone(), rule);
@@ -281,7 +281,7 @@ pub(super) async fn make_balances(
 /// Whether a group with this step was committed.
 pub(super) async fn is_committed(
     conn: &mut PgConnection,
-    step: &Step,
+    step: &StatusChange,
 ) -> Result<bool, sqlx::Error> {
     sqlx::query_scalar!(
         r#"select exists (

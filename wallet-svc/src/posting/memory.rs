@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use super::needs::Needs;
 use crate::{
     asset::model::AssetCode,
-    ledger::{Account, AccountKey, AssetRule, Book, Party},
+    ledger::{Account, AccountKey, AssetState, Book, WalletState},
     wallet::model::WalletId,
 };
 
@@ -27,8 +27,8 @@ const KEPT_FOR: Duration = Duration::from_secs(30);
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     accounts: HashMap<AccountKey, Account>,
-    wallets: HashMap<WalletId, Party>,
-    assets: HashMap<AssetCode, AssetRule>,
+    wallets: HashMap<WalletId, WalletState>,
+    assets: HashMap<AssetCode, AssetState>,
     /// When all of it is forgotten.
     until: Option<Instant>,
     /// What the database's clock showed, and when.
@@ -154,7 +154,7 @@ mod tests {
                 system: false,
                 version: 7,
             };
-            let party = Party {
+            let party = WalletState {
                 owner: None,
                 locked: false,
                 system: false,
@@ -162,9 +162,9 @@ mod tests {
             book.wallets.insert(account.key.wallet, party);
             book.accounts.insert(account.key.clone(), account);
         }
-        let rule = AssetRule {
+        let rule = AssetState {
             enabled: true,
-            places: DecimalPlaces::new(2).unwrap(),
+            decimal_places: DecimalPlaces::new(2).unwrap(),
             version: 1,
         };
         book.assets.insert(AssetCode::stored("usd"), rule);

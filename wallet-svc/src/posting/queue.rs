@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, oneshot};
 use tracing::Span;
 
 use crate::{
-    ledger::{Command, Refusal},
+    ledger::{Command, LedgerError},
     transaction::model::Transaction,
 };
 
@@ -47,7 +47,7 @@ pub enum Answer {
 pub enum Rejection {
     /// The ledger refuses it.
     #[error(transparent)]
-    Refused(#[from] Refusal),
+    Refused(#[from] LedgerError),
     /// Its idempotency key stands in the way.
     #[error(transparent)]
     Key(#[from] idempotency::Error),

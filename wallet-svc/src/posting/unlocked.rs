@@ -11,7 +11,7 @@ use super::{
     poster::Poster,
     queue::Posting,
 };
-use crate::ledger::{Book, Command, Party};
+use crate::ledger::{Book, Command, WalletState};
 
 /// Reads for these postings. `None` where it takes locks to go on: with something that is not there,
 /// or with what was asked before.
@@ -52,7 +52,7 @@ pub(super) async fn read(
         if row.is_repeated {
             return Ok(None);
         }
-        let party = Party {
+        let party = WalletState {
             owner: row.owner_id,
             locked: row.locked,
             system: row.system,

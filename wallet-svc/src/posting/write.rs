@@ -64,7 +64,7 @@ pub(super) fn is_stale(error: &sqlx::Error) -> bool {
 fn outbox(decided: &Decided, group: &[Request]) -> outbox::Columns {
     let mut columns = outbox::Columns::default();
     let book = &decided.book;
-    for (step, cause) in book.changes.steps.iter().zip(&decided.causes) {
+    for (step, cause) in book.changes.status_changes.iter().zip(&decided.causes) {
         let Some(tx) = book.transactions.get(&step.transaction) else {
             continue;
         };

@@ -1,4 +1,4 @@
-//! A transaction's steps as events.
+//! The events of transactions.
 
 use platform::{
     ids::Ids,
@@ -10,10 +10,10 @@ use proto::events::v1::{
 };
 
 use super::model::{Status, Transaction};
-use crate::{SCHEMA, ledger::Step};
+use crate::{SCHEMA, ledger::StatusChange};
 
-/// The events of a step: one, or two where a transaction is made and confirmed at once.
-pub fn messages(tx: &Transaction, step: &Step, ids: &Ids) -> Vec<Message> {
+/// Returns the events of a status change: one, or two where a transaction is created as confirmed.
+pub fn messages(tx: &Transaction, change: &StatusChange, ids: &Ids) -> Vec<Message> {
     let summary = |version| Some(summary(tx, version));
     let aggregate = |version| Aggregate {
         kind: "transaction",
@@ -21,7 +21,7 @@ pub fn messages(tx: &Transaction, step: &Step, ids: &Ids) -> Vec<Message> {
         version,
     };
     let mut messages = Vec::with_capacity(2);
-    if step.from.is_none() {
+    if change.from.is_none() {
         let body = TransactionCreated {
             transaction: summary(1),
         };
@@ -32,13 +32,13 @@ pub fn messages(tx: &Transaction, step: &Step, ids: &Ids) -> Vec<Message> {
             aggregate(1),
             &body,
         ));
-        if step.version == 1 {
+        if change.version == 1 {
             return messages;
         }
     }
-    let (version, transaction) = (aggregate(step.version), summary(step.version));
+    let (version, transaction) = (aggregate(change.version), summary(change.version));
     let id = ids.uuid();
-    messages.push(match step.to {
+    messages.push(match change.to {
         Status::Confirmed => {
             let body = TransactionConfirmed { transaction };
             Message::new(SCHEMA, id, "TransactionConfirmed", version, &body)

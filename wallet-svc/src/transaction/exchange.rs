@@ -12,8 +12,8 @@ use super::{
 };
 use crate::{
     asset::model::AssetCode,
-    error::{FieldNames, refused},
-    ledger::{Create, Exchange, Refusal},
+    error::{FieldNames, ledger_failure},
+    ledger::{Create, Exchange, LedgerError},
     wallet::model::{UserId, WalletId},
 };
 
@@ -88,7 +88,7 @@ impl NewExchange {
         };
         let conversion = terms.conversion.ok_or_else(no_rate)?;
         let credited = conversion.credited(amount, places);
-        let credited = credited.map_err(|error| refusal(error.into(), &quote))?;
+        let credited = credited.map_err(|error| failure(error.into(), &quote))?;
         if !credited.is_positive() {
             let message = "comes to nothing at the current rate";
             return Err(Failure::invalid("baseAmount", FieldCode::Range, message));
@@ -123,10 +123,10 @@ impl NewExchange {
     }
 }
 
-/// The public failure of a refused exchange, whose asset credited is `quote`.
-pub fn refusal(refusal: Refusal, quote: &AssetCode) -> Failure {
-    let asset = match &refusal {
-        Refusal::UnknownAsset(asset) | Refusal::AssetDisabled(asset) if asset == quote => {
+/// Returns the public failure of a rejected exchange into `quote`.
+pub fn failure(error: LedgerError, quote: &AssetCode) -> Failure {
+    let asset = match &error {
+        LedgerError::AssetNotFound(asset) | LedgerError::AssetDisabled(asset) if asset == quote => {
             "quoteAssetCode"
         }
         _ => "baseAssetCode",
@@ -137,5 +137,5 @@ pub fn refusal(refusal: Refusal, quote: &AssetCode) -> Failure {
         origin: "walletId",
         destination: "walletId",
     };
-    refused(refusal, names)
+    ledger_failure(error, names)
 }

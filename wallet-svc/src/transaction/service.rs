@@ -134,7 +134,7 @@ impl Transactions {
         let posted = self.post(caller, key, Command::Exchange(exchange)).await;
         posted.map_err(|error| match error {
             Error::Rejected(Rejection::Refused(refused)) => {
-                exchange::refusal(refused, &quote).into()
+                exchange::failure(refused, &quote).into()
             }
             other => other,
         })

@@ -1,4 +1,4 @@
-//! Commands at random, on few wallets and few names so that they meet.
+//! Random commands on few wallets and few ids, so that they interact.
 
 use super::*;
 
@@ -62,7 +62,10 @@ fn refund(n: u8, of: u8, parts: Vec<(i32, i64)>) -> Command {
         of: format!("operation {of}"),
         parts: parts
             .into_iter()
-            .map(|(place, amount)| (place, cents(amount)))
+            .map(|(index, amount)| RefundPart {
+                index,
+                amount: cents(amount),
+            })
             .collect(),
         description: None,
         metadata: Metadata::default(),
@@ -86,7 +89,7 @@ fn any_command() -> impl Strategy<Value = Command> {
         }),
         2 => (0..8_u8, any::<bool>(), prop::collection::vec(leg, 1..4))
             .prop_map(|(n, holds, legs)| operation(n, holds, legs)),
-        2 => (0..8_u8, any::<bool>()).prop_map(|(n, captures)| Command::Conclude(Conclusion {
+        2 => (0..8_u8, any::<bool>()).prop_map(|(n, captures)| Command::EndHold(EndHold {
             operation: format!("operation {n}"),
             action: if captures { Action::Confirm } else { Action::Fail },
         })),
@@ -113,7 +116,7 @@ fn any_command() -> impl Strategy<Value = Command> {
     ]
 }
 
-/// Commands as they come: ids of new transactions are never used twice.
+/// Generates sequences of commands in which ids of new transactions are unique.
 pub(super) fn commands() -> impl Strategy<Value = Vec<Command>> {
     prop::collection::vec(any_command(), 1..40).prop_map(|mut commands| {
         let mut made = std::collections::HashSet::new();

@@ -2,15 +2,12 @@
 
 use futures::future::join_all;
 use platform::error::Code;
-use proto::{
-    common::v1::ListRequest,
-    wallet::v1::{self as wire, address_service_client::AddressServiceClient},
-};
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use proto::{common::v1::ListRequest, wallet::v1 as wire};
+use sqlx::PgPool;
 
 use wallet_svc::address::hd::AccountKey;
 
-use crate::bed::{Bed, admin, keyed, refused, result, user};
+use crate::harness::{ANN, Rejection, TestApp, UNKNOWN, invalid, keyed, rejection, result};
 
 /// The test vectors of BIP 84.
 const KEYS: [&str; 2] = [
@@ -43,9 +40,9 @@ fn get(address: &str) -> wire::GetAddressRequest {
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn addresses_are_derived_in_turn(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::with(server, &KEYS).await;
-    let mut addresses = AddressServiceClient::new(bed.client(&admin()));
+async fn addresses_are_derived_in_turn(pool: PgPool) {
+    let app = TestApp::with_flags(pool, &KEYS).await;
+    let mut addresses = app.admin.addresses();
     let request = keyed(derived(), "k1", "00");
     let first = result(addresses.create_address(request).await).unwrap();
     let first = first.address.unwrap();
@@ -71,9 +68,9 @@ async fn addresses_are_derived_in_turn(_: PgPoolOptions, server: PgConnectOption
     });
     join_all(calls).await;
     let paths = "select count(distinct metadata) from wallet.addresses where metadata like '%hd%'";
-    assert_eq!(bed.count(paths).await, 22);
+    assert_eq!(app.count(paths).await, 22);
     assert_eq!(
-        bed.count("select next_index from wallet.address_keys")
+        app.count("select next_index from wallet.address_keys")
             .await,
         23
     );
@@ -85,17 +82,17 @@ async fn addresses_are_derived_in_turn(_: PgPoolOptions, server: PgConnectOption
     let page = result(addresses.list_addresses(list).await).unwrap();
     assert_eq!(page.page.unwrap().total, 23);
     assert_eq!(
-        bed.count("select next_index from wallet.address_keys")
+        app.count("select next_index from wallet.address_keys")
             .await,
         23
     );
-    bed.end().await;
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn any_number_of_given_ones_is_passed_over(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::with(server, &KEYS).await;
-    let mut addresses = AddressServiceClient::new(bed.client(&admin()));
+async fn any_number_of_given_ones_is_passed_over(pool: PgPool) {
+    let app = TestApp::with_flags(pool, &KEYS).await;
+    let mut addresses = app.admin.addresses();
     let key: AccountKey = KEYS[1].trim_start_matches("btc=").parse().unwrap();
     // Some of another asset, which do not count, beside the 250 that do.
     for (asset, indexes) in [("btc", 0..250_u32), ("points", 250..260)] {
@@ -104,7 +101,7 @@ async fn any_number_of_given_ones_is_passed_over(_: PgPoolOptions, server: PgCon
                    select gen_random_uuid(), address, $2, now(), now()
                    from unnest($1::text[]) as a (address)";
         let insert = sqlx::query(sql).bind(given).bind(asset);
-        insert.execute(&bed.pool).await.unwrap();
+        insert.execute(&app.pool).await.unwrap();
     }
     for path in ["0/250", "0/251"] {
         let next = result(addresses.create_address(derived()).await).unwrap();
@@ -112,15 +109,15 @@ async fn any_number_of_given_ones_is_passed_over(_: PgPoolOptions, server: PgCon
         assert_eq!(next.address.unwrap().metadata, metadata);
     }
     let next = "select next_index from wallet.address_keys";
-    assert_eq!(bed.count(next).await, 252);
-    bed.end().await;
+    assert_eq!(app.count(next).await, 252);
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn an_asset_has_an_address_once(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server).await;
-    let wallet = bed.wallet().await;
-    let mut addresses = AddressServiceClient::new(bed.client(&admin()));
+async fn an_asset_has_an_address_once(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let wallet = app.new_wallet().await;
+    let mut addresses = app.admin.addresses();
     let oldest = wire::CreateAddressRequest {
         wallet_id: Some(wallet.clone()),
         custom_data: Some(r#"{"n":1.10}"#.to_owned()),
@@ -133,37 +130,35 @@ async fn an_asset_has_an_address_once(_: PgPoolOptions, server: PgConnectOptions
         result(addresses.create_address(given("shared", asset)).await).unwrap();
     }
     for asset in [Some("USD"), None] {
-        let refusal = result(addresses.create_address(given("shared", asset)).await);
-        let field = vec!["address".to_owned()];
-        assert_eq!(refused(refusal), (Code::AddressTaken, field));
+        let rejected = result(addresses.create_address(given("shared", asset)).await);
+        let taken = Rejection::new(Code::AddressTaken, &["address"]);
+        assert_eq!(rejection(rejected), taken);
     }
     let found = result(addresses.get_address(get("shared")).await).unwrap();
     assert_eq!(found.address, Some(oldest));
     for unknown in ["other", "SHARED", "a b", ""] {
-        let refusal = result(addresses.get_address(get(unknown)).await);
-        assert_eq!(refused(refusal).0, Code::AddressNotFound);
+        let rejected = result(addresses.get_address(get(unknown)).await);
+        assert_eq!(rejection(rejected).code, Code::AddressNotFound);
     }
 
-    let owner = "0192abcd-0000-7000-8000-00000000000f";
-    let mut somebody = AddressServiceClient::new(bed.client(&user(owner)));
-    let refusal = result(somebody.get_address(get("shared")).await);
-    assert_eq!(refused(refusal).0, Code::AddressNotFound);
-    bed.own(&wallet, owner).await;
+    let mut somebody = app.as_user(ANN).addresses();
+    let rejected = result(somebody.get_address(get("shared")).await);
+    assert_eq!(rejection(rejected).code, Code::AddressNotFound);
+    app.set_owner(&wallet, ANN).await;
     result(somebody.get_address(get("shared")).await).unwrap();
     let list = wire::ListAddressesRequest { list: None };
     let page = result(somebody.list_addresses(list).await).unwrap();
     assert_eq!(page.addresses.len(), 1);
-    let refusal = result(somebody.create_address(given("mine", None)).await);
-    assert_eq!(refused(refusal).0, Code::Forbidden);
-    bed.end().await;
+    let rejected = result(somebody.create_address(given("mine", None)).await);
+    assert_eq!(rejection(rejected).code, Code::Forbidden);
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn faults_of_addresses_are_named(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server).await;
-    let mut addresses = AddressServiceClient::new(bed.client(&admin()));
+async fn faults_of_addresses_are_named(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let mut addresses = app.admin.addresses();
     let nothing = wire::CreateAddressRequest::default();
-    let unknown = "0192abcd-0000-7000-8000-00000000000f".to_owned();
     for (request, fields) in [
         (nothing.clone(), &["address"][..]),
         (given("a/b", None), &["address"]),
@@ -187,7 +182,7 @@ async fn faults_of_addresses_are_named(_: PgPoolOptions, server: PgConnectOption
         (derived(), &["assetCode"]),
         (
             wire::CreateAddressRequest {
-                wallet_id: Some(unknown),
+                wallet_id: Some(UNKNOWN.to_owned()),
                 ..given("a", None)
             },
             &["walletId"],
@@ -201,14 +196,9 @@ async fn faults_of_addresses_are_named(_: PgPoolOptions, server: PgConnectOption
             &["walletId", "customData"],
         ),
     ] {
-        let refusal = result(addresses.create_address(request.clone()).await);
-        let fields = fields.iter().map(|field| (*field).to_owned()).collect();
-        assert_eq!(
-            refused(refusal),
-            (Code::ValidationFailed, fields),
-            "{request:?}"
-        );
+        let rejected = result(addresses.create_address(request.clone()).await);
+        assert_eq!(rejection(rejected), invalid(fields), "{request:?}");
     }
-    assert_eq!(bed.count("select count(*) from wallet.addresses").await, 0);
-    bed.end().await;
+    assert_eq!(app.count("select count(*) from wallet.addresses").await, 0);
+    app.finish().await;
 }

@@ -10,14 +10,14 @@ use proto::wallet::v1::{
     self as wire, AssetType, CreateAssetRequest, UpdateAssetRequest,
     asset_service_client::AssetServiceClient,
 };
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::PgPool;
 
-use crate::bed::{Bed, admin, keyed, refused, result, user};
+use crate::harness::{
+    ANN, Rejection, TestApp, deposit, invalid, keyed, mask, rejection, result, usd,
+};
 
-const ANN: &str = "01920000-0000-7000-8000-00000000000a";
-
-fn assets(bed: &Bed) -> AssetServiceClient<Client> {
-    AssetServiceClient::new(bed.client(&admin()))
+fn assets(app: &TestApp) -> AssetServiceClient<Client> {
+    app.admin.assets()
 }
 
 fn named(code: &str) -> CreateAssetRequest {
@@ -28,81 +28,66 @@ fn named(code: &str) -> CreateAssetRequest {
     }
 }
 
-async fn create(bed: &Bed, request: CreateAssetRequest) -> Result<wire::Asset, Failure> {
-    let made = result(assets(bed).create_asset(request).await)?;
+async fn create(app: &TestApp, request: CreateAssetRequest) -> Result<wire::Asset, Failure> {
+    let made = result(assets(app).create_asset(request).await)?;
     Ok(made.asset.unwrap())
 }
 
-async fn get(bed: &Bed, code: &str) -> Result<wire::Asset, Failure> {
+async fn get(app: &TestApp, code: &str) -> Result<wire::Asset, Failure> {
     let code = code.to_owned();
-    let found = result(assets(bed).get_asset(wire::GetAssetRequest { code }).await)?;
+    let found = result(assets(app).get_asset(wire::GetAssetRequest { code }).await)?;
     Ok(found.asset.unwrap())
 }
 
 fn patch(code: &str, paths: &[&str]) -> UpdateAssetRequest {
     UpdateAssetRequest {
         code: code.to_owned(),
-        update_mask: Some(prost_types::FieldMask {
-            paths: paths.iter().map(|path| (*path).to_owned()).collect(),
-        }),
+        update_mask: Some(mask(paths)),
         ..UpdateAssetRequest::default()
     }
 }
 
-async fn update(bed: &Bed, request: UpdateAssetRequest) -> Result<wire::Asset, Failure> {
-    let changed = result(assets(bed).update_asset(request).await)?;
+async fn update(app: &TestApp, request: UpdateAssetRequest) -> Result<wire::Asset, Failure> {
+    let changed = result(assets(app).update_asset(request).await)?;
     Ok(changed.asset.unwrap())
 }
 
-async fn set_places(bed: &Bed, code: &str, places: u32) -> Result<wire::Asset, Failure> {
+async fn set_places(app: &TestApp, code: &str, places: u32) -> Result<wire::Asset, Failure> {
     let request = UpdateAssetRequest {
         decimal_places: Some(places),
         ..patch(code, &["decimal_places"])
     };
-    update(bed, request).await
+    update(app, request).await
 }
 
-pub(crate) async fn enable(bed: &Bed, code: &str, enabled: bool) -> wire::Asset {
-    let request = UpdateAssetRequest {
-        enabled: Some(enabled),
-        ..patch(code, &["enabled"])
-    };
-    update(bed, request).await.unwrap()
-}
-
-async fn events(bed: &Bed, code: &str) -> Vec<String> {
+async fn events(app: &TestApp, code: &str) -> Vec<String> {
     let sql = "select id::text from wallet.assets where code = $1";
     let id: String = sqlx::query_scalar(sql)
         .bind(code)
-        .fetch_one(&bed.pool)
+        .fetch_one(&app.pool)
         .await
         .unwrap();
-    bed.events(&id).await
-}
-
-fn fields(fields: &[&str]) -> (Code, Vec<String>) {
-    let fields = fields.iter().map(|field| (*field).to_owned());
-    (Code::ValidationFailed, fields.collect())
+    app.event_types(&id).await
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn the_first_are_told_of_once(_: PgPoolOptions, server: PgConnectOptions) {
-    let mut bed = Bed::new(server).await;
-    bed.stop().await;
-    bed.start(4).await;
-    let replica = bed.replica().await;
+async fn the_first_are_told_of_once(pool: PgPool) {
+    let mut app = TestApp::new(pool).await;
+    app.stop().await;
+    app.start(4).await;
+    let replica = app.replica().await;
     for code in ["usd", "eur", "btc", "points"] {
-        assert_eq!(events(&bed, code).await, ["AssetChanged"], "{code}");
-        assert!(get(&bed, code).await.unwrap().system);
+        assert_eq!(events(&app, code).await, ["AssetChanged"], "{code}");
+        assert!(get(&app, code).await.unwrap().system);
     }
-    replica.end().await;
-    bed.end().await;
+    replica.finish().await;
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn two_things_make_an_asset(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server).await;
-    let made = create(&bed, named("Gold")).await.unwrap();
+async fn two_things_make_an_asset(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let made = create(&app, named("Gold")).await.unwrap();
     let expected = wire::Asset {
         code: "Gold".to_owned(),
         name: "Gold".to_owned(),
@@ -117,8 +102,8 @@ async fn two_things_make_an_asset(_: PgPoolOptions, server: PgConnectOptions) {
         ..wire::Asset::default()
     };
     assert_eq!(made, expected);
-    assert_eq!(get(&bed, "gOLD").await.unwrap(), made);
-    assert_eq!(events(&bed, "Gold").await, ["AssetChanged"]);
+    assert_eq!(get(&app, "gOLD").await.unwrap(), made);
+    assert_eq!(events(&app, "Gold").await, ["AssetChanged"]);
 
     let full = CreateAssetRequest {
         symbol: Some("₿₿₿₿₿₿₿₿₿₿₿₿₿₿₿₿".to_owned()),
@@ -130,23 +115,23 @@ async fn two_things_make_an_asset(_: PgPoolOptions, server: PgConnectOptions) {
         custom_data: Some(r#"{ "n": 1.10 }"#.to_owned()),
         ..named("JPY")
     };
-    let made = create(&bed, full.clone()).await.unwrap();
+    let made = create(&app, full.clone()).await.unwrap();
     assert_eq!((made.r#type(), made.decimal_places), (AssetType::Fiat, 0));
     assert!(!made.enabled && !made.system);
     assert_eq!(made.symbol, full.symbol);
     assert_eq!(Some(made.custom_data), full.custom_data);
     assert_eq!(Some(made.contract), full.contract);
-    let wallet = bed.wallet().await;
-    let refusal = bed.deposit(&wallet, "1", "jpy").await;
-    assert_eq!(refused(refusal).0, Code::AssetDisabled);
-    bed.end().await;
+    let wallet = app.new_wallet().await;
+    let rejected = app.deposit(&wallet, "1", "jpy").await;
+    assert_eq!(rejection(rejected).code, Code::AssetDisabled);
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn bad_fields_are_named_together(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server).await;
-    let refusal = create(&bed, CreateAssetRequest::default()).await;
-    assert_eq!(refused(refusal), fields(&["code", "name"]));
+async fn bad_fields_are_named_together(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let rejected = create(&app, CreateAssetRequest::default()).await;
+    assert_eq!(rejection(rejected), invalid(&["code", "name"]));
     let bad = CreateAssetRequest {
         code: "a-b".to_owned(),
         name: "x".repeat(256),
@@ -168,62 +153,63 @@ async fn bad_fields_are_named_together(_: PgPoolOptions, server: PgConnectOption
         "contract",
         "customData",
     ];
-    assert_eq!(refused(create(&bed, bad).await), fields(&all));
+    assert_eq!(rejection(create(&app, bad).await), invalid(&all));
     for code in ["", "a b", "nul\0", "abcdefghij1234567", "é"] {
-        let refusal = create(&bed, named(code)).await;
-        assert_eq!(refused(refusal), fields(&["code"]), "{code:?}");
-        assert_eq!(refused(get(&bed, code).await).0, Code::AssetNotFound);
+        let rejected = create(&app, named(code)).await;
+        assert_eq!(rejection(rejected), invalid(&["code"]), "{code:?}");
+        assert_eq!(rejection(get(&app, code).await).code, Code::AssetNotFound);
     }
-    assert_eq!(bed.count("select count(*) from wallet.assets").await, 4);
-    bed.end().await;
+    assert_eq!(app.count("select count(*) from wallet.assets").await, 4);
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn codes_differ_in_more_than_case(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server).await;
-    let replica = bed.replica().await;
+async fn codes_differ_in_more_than_case(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let replica = app.replica().await;
     for code in ["usd", "USD"] {
-        let refusal = create(&bed, named(code)).await;
-        assert_eq!(refused(refusal), (Code::CodeTaken, vec!["code".to_owned()]));
+        let rejected = create(&app, named(code)).await;
+        let taken = Rejection::new(Code::CodeTaken, &["code"]);
+        assert_eq!(rejection(rejected), taken);
     }
     let codes = ["gold", "GOLD", "Gold", "gOLD", "goLD", "golD"];
     let both = codes.iter().enumerate().map(|(n, code)| {
-        let bed = if n % 2 == 0 { &bed } else { &replica };
-        create(bed, named(code))
+        let app = if n % 2 == 0 { &app } else { &replica };
+        create(app, named(code))
     });
     let (won, lost): (Vec<_>, Vec<_>) = join_all(both).await.into_iter().partition(Result::is_ok);
     assert_eq!((won.len(), lost.len()), (1, 5));
-    for refusal in lost {
-        assert_eq!(refused(refusal).0, Code::CodeTaken);
+    for rejected in lost {
+        assert_eq!(rejection(rejected).code, Code::CodeTaken);
     }
-    replica.end().await;
-    bed.end().await;
+    replica.finish().await;
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn a_key_makes_one_asset(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server).await;
-    let mut assets = assets(&bed);
+async fn a_key_makes_one_asset(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let mut assets = assets(&app);
     let request = || keyed(named("gold"), "k", "00");
     let first = assets.create_asset(request()).await.unwrap();
     let again = assets.create_asset(request()).await.unwrap();
     assert!(!is_replay(first.metadata()) && is_replay(again.metadata()));
     assert_eq!(first.into_inner(), again.into_inner());
     let other = assets.create_asset(keyed(named("tin"), "k", "01")).await;
-    assert_eq!(refused(result(other)).0, Code::IdempotencyKeyReused);
-    assert_eq!(events(&bed, "gold").await, ["AssetChanged"]);
-    bed.end().await;
+    assert_eq!(rejection(result(other)).code, Code::IdempotencyKeyReused);
+    assert_eq!(events(&app, "gold").await, ["AssetChanged"]);
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn a_patch_changes_what_it_names(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server).await;
+async fn a_patch_changes_what_it_names(pool: PgPool) {
+    let app = TestApp::new(pool).await;
     let before = CreateAssetRequest {
         symbol: Some("G".to_owned()),
         logo: Some("gold.png".to_owned()),
         ..named("gold")
     };
-    let before = create(&bed, before).await.unwrap();
+    let before = create(&app, before).await.unwrap();
     let same = [
         patch("GOLD", &[]),
         UpdateAssetRequest {
@@ -233,9 +219,9 @@ async fn a_patch_changes_what_it_names(_: PgPoolOptions, server: PgConnectOption
         },
     ];
     for same in same {
-        assert_eq!(update(&bed, same).await.unwrap(), before);
+        assert_eq!(update(&app, same).await.unwrap(), before);
     }
-    assert_eq!(events(&bed, "gold").await, ["AssetChanged"]);
+    assert_eq!(events(&app, "gold").await, ["AssetChanged"]);
     let change = UpdateAssetRequest {
         name: Some("Aurum".to_owned()),
         r#type: Some(AssetType::Crypto.into()),
@@ -255,7 +241,7 @@ async fn a_patch_changes_what_it_names(_: PgPoolOptions, server: PgConnectOption
             ],
         )
     };
-    let after = update(&bed, change).await.unwrap();
+    let after = update(&app, change).await.unwrap();
     let expected = wire::Asset {
         name: "Aurum".to_owned(),
         symbol: None,
@@ -268,7 +254,7 @@ async fn a_patch_changes_what_it_names(_: PgPoolOptions, server: PgConnectOption
         ..before
     };
     assert_eq!(after, expected);
-    assert_eq!(events(&bed, "gold").await, ["AssetChanged"; 2]);
+    assert_eq!(events(&app, "gold").await, ["AssetChanged"; 2]);
 
     let kept = [
         "name",
@@ -287,35 +273,35 @@ async fn a_patch_changes_what_it_names(_: PgPoolOptions, server: PgConnectOption
         "customData",
     ];
     assert_eq!(
-        refused(update(&bed, patch("gold", &kept)).await),
-        fields(&shown)
+        rejection(update(&app, patch("gold", &kept)).await),
+        invalid(&shown)
     );
-    let refusal = set_places(&bed, "gold", 9).await;
-    assert_eq!(refused(refusal), fields(&["decimalPlaces"]));
-    let refusal = update(&bed, patch("nope", &[])).await;
-    assert_eq!(refused(refusal).0, Code::AssetNotFound);
-    assert_eq!(get(&bed, "gold").await.unwrap(), after);
-    bed.end().await;
+    let rejected = set_places(&app, "gold", 9).await;
+    assert_eq!(rejection(rejected), invalid(&["decimalPlaces"]));
+    let rejected = update(&app, patch("nope", &[])).await;
+    assert_eq!(rejection(rejected).code, Code::AssetNotFound);
+    assert_eq!(get(&app, "gold").await.unwrap(), after);
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn system_assets_are_read_only_but_for_three_fields(
-    _: PgPoolOptions,
-    server: PgConnectOptions,
-) {
-    let bed = Bed::new(server).await;
-    let before = get(&bed, "usd").await.unwrap();
+async fn system_assets_are_read_only_but_for_three_fields(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let before = get(&app, "usd").await.unwrap();
     let renamed = UpdateAssetRequest {
         name: Some("Dollar".to_owned()),
         enabled: Some(false),
         ..patch("usd", &["name", "enabled"])
     };
-    assert_eq!(refused(update(&bed, renamed).await).0, Code::AssetReadOnly);
-    let refusal = update(&bed, patch("usd", &["symbol"])).await;
-    assert_eq!(refused(refusal).0, Code::AssetReadOnly);
-    let refusal = set_places(&bed, "usd", 3).await;
-    assert_eq!(refused(refusal).0, Code::AssetReadOnly);
-    assert_eq!(get(&bed, "usd").await.unwrap(), before);
+    assert_eq!(
+        rejection(update(&app, renamed).await).code,
+        Code::AssetReadOnly
+    );
+    let rejected = update(&app, patch("usd", &["symbol"])).await;
+    assert_eq!(rejection(rejected).code, Code::AssetReadOnly);
+    let rejected = set_places(&app, "usd", 3).await;
+    assert_eq!(rejection(rejected).code, Code::AssetReadOnly);
+    assert_eq!(get(&app, "usd").await.unwrap(), before);
     let allowed = UpdateAssetRequest {
         name: Some(before.name.clone()),
         enabled: Some(false),
@@ -323,123 +309,117 @@ async fn system_assets_are_read_only_but_for_three_fields(
         custom_data: Some(r#"{"a":1}"#.to_owned()),
         ..patch("USD", &["name", "enabled", "logo", "custom_data"])
     };
-    let after = update(&bed, allowed).await.unwrap();
+    let after = update(&app, allowed).await.unwrap();
     assert_eq!(after.logo.as_deref(), Some("usd.png"));
     assert!(!after.enabled);
-    assert_eq!(events(&bed, "usd").await, ["AssetChanged"; 2]);
-    bed.end().await;
+    assert_eq!(events(&app, "usd").await, ["AssetChanged"; 2]);
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn only_admins_write(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server).await;
-    let mut ann = AssetServiceClient::new(bed.client(&user(ANN)));
-    let refusal = ann.create_asset(named("gold")).await;
-    assert_eq!(refused(result(refusal)).0, Code::Forbidden);
-    let refusal = ann.update_asset(patch("usd", &[])).await;
-    assert_eq!(refused(result(refusal)).0, Code::Forbidden);
+async fn only_admins_write(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let mut ann = app.as_user(ANN).assets();
+    let rejected = ann.create_asset(named("gold")).await;
+    assert_eq!(rejection(result(rejected)).code, Code::Forbidden);
+    let rejected = ann.update_asset(patch("usd", &[])).await;
+    assert_eq!(rejection(result(rejected)).code, Code::Forbidden);
     let list = ann.list_assets(wire::ListAssetsRequest::default()).await;
     assert_eq!(result(list).unwrap().assets.len(), 4);
-    bed.end().await;
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn decimals_of_a_used_asset_only_grow(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server).await;
+async fn decimals_of_a_used_asset_only_grow(pool: PgPool) {
+    let app = TestApp::new(pool).await;
     let four = CreateAssetRequest {
         decimal_places: Some(4),
         ..named("gold")
     };
-    create(&bed, four).await.unwrap();
-    let wallet = bed.wallet().await;
-    let refusal = bed.deposit(&wallet, "0.00001", "gold").await;
-    assert_eq!(refused(refusal).0, Code::AmountPrecision);
-    // The balance row that was made for the refused one is no use.
-    set_places(&bed, "gold", 3).await.unwrap();
-    let open = bed.deposit(&wallet, "0.001", "gold").await.unwrap();
-    let in_use = (Code::DecimalPlacesInUse, vec!["decimalPlaces".to_owned()]);
-    assert_eq!(refused(set_places(&bed, "gold", 2).await), in_use);
-    bed.confirm(&open.id).await.unwrap();
-    assert_eq!(refused(set_places(&bed, "gold", 0).await), in_use);
-    set_places(&bed, "gold", 5).await.unwrap();
-    bed.fund(&wallet, "0.00001", "gold").await;
-    assert_eq!(refused(set_places(&bed, "gold", 3).await), in_use);
-    bed.end().await;
+    create(&app, four).await.unwrap();
+    let wallet = app.new_wallet().await;
+    let rejected = app.deposit(&wallet, "0.00001", "gold").await;
+    assert_eq!(rejection(rejected).code, Code::AmountPrecision);
+    // The balance row that was made for the rejection one is no use.
+    set_places(&app, "gold", 3).await.unwrap();
+    let open = app.deposit(&wallet, "0.001", "gold").await.unwrap();
+    let in_use = Rejection::new(Code::DecimalPlacesInUse, &["decimalPlaces"]);
+    assert_eq!(rejection(set_places(&app, "gold", 2).await), in_use);
+    app.confirm(&open.id).await.unwrap();
+    assert_eq!(rejection(set_places(&app, "gold", 0).await), in_use);
+    set_places(&app, "gold", 5).await.unwrap();
+    app.fund(&wallet, "0.00001", "gold").await;
+    assert_eq!(rejection(set_places(&app, "gold", 3).await), in_use);
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn of_a_first_use_and_coarser_decimals_one_wins(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server).await;
-    let replica = bed.replica().await;
-    let wallet = bed.wallet().await;
+async fn of_a_first_use_and_coarser_decimals_one_wins(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let replica = app.replica().await;
+    let wallet = app.new_wallet().await;
     for round in 0..20 {
         let code = format!("gold{round}");
-        create(&bed, named(&code)).await.unwrap();
+        create(&app, named(&code)).await.unwrap();
         let (used, lowered) = tokio::join!(
-            bed.deposit(&wallet, "0.5", &code),
+            app.deposit(&wallet, "0.5", &code),
             set_places(&replica, &code, 0)
         );
         assert_ne!(used.is_ok(), lowered.is_ok(), "{used:?} {lowered:?}");
         if used.is_ok() {
-            assert_eq!(refused(lowered).0, Code::DecimalPlacesInUse);
+            assert_eq!(rejection(lowered).code, Code::DecimalPlacesInUse);
         } else {
-            assert_eq!(refused(used).0, Code::AmountPrecision);
+            assert_eq!(rejection(used).code, Code::AmountPrecision);
         }
     }
-    replica.end().await;
-    bed.end().await;
+    replica.finish().await;
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn nothing_is_accepted_after_disabled_is_answered(
-    _: PgPoolOptions,
-    server: PgConnectOptions,
-) {
-    let bed = Bed::new(server).await;
-    let replica = bed.replica().await;
-    let (wallet, other) = (bed.funded("1000").await, bed.wallet().await);
+async fn nothing_is_accepted_after_disabled_is_answered(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let replica = app.replica().await;
+    let (wallet, other) = (app.funded_wallet("1000").await, app.new_wallet().await);
     let accepted = "select count(*) from wallet.transactions";
     for _ in 0..10 {
         let disabled = async {
-            enable(&replica, "usd", false).await;
-            bed.count(accepted).await
+            replica.enable("usd", false).await;
+            app.count(accepted).await
         };
-        let transfers = join_all((0..20).map(|_| bed.transfer(&wallet, &other, "1", true)));
+        let transfers = join_all((0..20).map(|_| app.transfer(&wallet, &other, "1", true)));
         let (at_answer, transfers) = tokio::join!(disabled, transfers);
-        for refusal in transfers.into_iter().filter(Result::is_err) {
-            assert_eq!(refused(refusal).0, Code::AssetDisabled);
+        for rejected in transfers.into_iter().filter(Result::is_err) {
+            assert_eq!(rejection(rejected).code, Code::AssetDisabled);
         }
-        assert_eq!(bed.count(accepted).await, at_answer);
-        enable(&bed, "usd", true).await;
+        assert_eq!(app.count(accepted).await, at_answer);
+        app.enable("usd", true).await;
     }
-    replica.end().await;
-    bed.end().await;
+    replica.finish().await;
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn what_was_under_way_is_settled_in_a_disabled_asset(
-    _: PgPoolOptions,
-    server: PgConnectOptions,
-) {
-    let bed = Bed::new(server).await;
-    let (wallet, other) = (bed.funded("10").await, bed.wallet().await);
-    let confirmed = bed.transfer(&wallet, &other, "1", false).await.unwrap();
-    let rejected = bed.transfer(&wallet, &other, "2", false).await.unwrap();
-    enable(&bed, "usd", false).await;
-    let refusal = bed.transfer(&wallet, &other, "3", false).await;
-    assert_eq!(refused(refusal).0, Code::AssetDisabled);
-    bed.confirm(&confirmed.id).await.unwrap();
-    bed.reject(&rejected.id).await.unwrap();
-    assert_eq!(bed.balance(&wallet).await, ["usd 9 9 0 0"]);
-    bed.end().await;
+async fn what_was_under_way_is_settled_in_a_disabled_asset(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (wallet, other) = (app.funded_wallet("10").await, app.new_wallet().await);
+    let confirmed = app.transfer(&wallet, &other, "1", false).await.unwrap();
+    let canceled = app.transfer(&wallet, &other, "2", false).await.unwrap();
+    app.enable("usd", false).await;
+    let rejected = app.transfer(&wallet, &other, "3", false).await;
+    assert_eq!(rejection(rejected).code, Code::AssetDisabled);
+    app.confirm(&confirmed.id).await.unwrap();
+    app.reject(&canceled.id).await.unwrap();
+    assert_eq!(app.balances(&wallet).await, [usd("9")]);
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn every_replica_knows_the_type_of_now(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server).await;
-    let replica = bed.replica().await;
-    create(&bed, named("gold")).await.unwrap();
-    let wallet = bed.wallet().await;
+async fn every_replica_knows_the_type_of_now(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let replica = app.replica().await;
+    create(&app, named("gold")).await.unwrap();
+    let wallet = app.new_wallet().await;
     for (kind, allowed) in [
         (AssetType::Custom, false),
         (AssetType::Crypto, true),
@@ -449,20 +429,14 @@ async fn every_replica_knows_the_type_of_now(_: PgPoolOptions, server: PgConnect
             r#type: Some(kind.into()),
             ..patch("gold", &["type"])
         };
-        update(&bed, change).await.unwrap();
-        for bed in [&bed, &replica] {
-            let deposit = wire::CreateDepositRequest {
-                amount: "1".to_owned(),
-                asset_code: "GOLD".to_owned(),
-                code: "crypto:chain".to_owned(),
-                data: "{}".to_owned(),
-                destination_wallet_id: wallet.clone(),
-                ..wire::CreateDepositRequest::default()
-            };
-            let answer = bed.transactions().create_deposit(deposit).await;
+        update(&app, change).await.unwrap();
+        for replica in [&app, &replica] {
+            let mut deposit = deposit(&wallet, "1", "GOLD");
+            "crypto:chain".clone_into(&mut deposit.code);
+            let answer = replica.admin.transactions().create_deposit(deposit).await;
             assert_eq!(answer.is_ok(), allowed, "{kind:?}");
         }
     }
-    replica.end().await;
-    bed.end().await;
+    replica.finish().await;
+    app.finish().await;
 }

@@ -2,10 +2,7 @@
 
 use platform::{ids::Ids, messaging::inbox::Applied};
 use proto::events::v1::{OrderCanceled, OrderPaid, TaskCompleted};
-use sqlx::{
-    ConnectOptions as _,
-    postgres::{PgConnectOptions, PgPoolOptions},
-};
+use sqlx::{ConnectOptions as _, PgPool, postgres::PgConnectOptions};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use wallet_svc::{
     asset::directory::AssetDirectory,
@@ -15,7 +12,7 @@ use wallet_svc::{
     posting,
 };
 
-use crate::bed::Bed;
+use crate::harness::{TestApp, balance, transfer};
 
 /// Handles events as the consumers of a process do.
 struct Events {
@@ -83,10 +80,10 @@ const OTHER: &str = "0192abcd-0000-7000-8000-000000000102";
 const REWARD: &str = "0192abcd-0000-7000-8000-000000000103";
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn payment_and_cancellation_commute(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server.clone()).await;
-    let events = Events::new(&server);
-    let (first, second) = (bed.wallet().await, bed.wallet().await);
+async fn payment_and_cancellation_commute(pool: PgPool) {
+    let app = TestApp::new(pool.clone()).await;
+    let events = Events::new(&pool.connect_options());
+    let (first, second) = (app.new_wallet().await, app.new_wallet().await);
     assert_eq!(
         events.paid(ORDER, &first, "10.00000000").await,
         Applied::Now
@@ -95,7 +92,7 @@ async fn payment_and_cancellation_commute(_: PgPoolOptions, server: PgConnectOpt
         events.paid(ORDER, &first, "10.00000000").await,
         Applied::Before
     );
-    assert_eq!(bed.balance(&first).await, ["points 10 10 0 0"]);
+    assert_eq!(app.balances(&first).await, [balance("points", "10")]);
     assert_eq!(
         events.canceled(ORDER, &first, "4.00000000").await,
         Applied::Now
@@ -106,59 +103,66 @@ async fn payment_and_cancellation_commute(_: PgPoolOptions, server: PgConnectOpt
     );
 
     events.canceled(OTHER, &second, "4.00000000").await;
-    assert!(bed.balance(&second).await.is_empty());
+    assert!(app.balances(&second).await.is_empty());
     events.paid(OTHER, &second, "10.00000000").await;
     events.canceled(OTHER, &second, "4.00000000").await;
-    assert_eq!(bed.balance(&first).await, bed.balance(&second).await);
-    assert_eq!(bed.balance(&first).await, ["points 6 6 0 0"]);
+    assert_eq!(app.balances(&first).await, app.balances(&second).await);
+    assert_eq!(app.balances(&first).await, [balance("points", "6")]);
     assert_eq!(
         events.paid(ORDER, &first, "0.00000000").await,
         Applied::Before
     );
-    bed.end().await;
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn what_was_spent_is_owed_and_settled_first(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server.clone()).await;
-    let events = Events::new(&server);
-    let (wallet, other) = (bed.wallet().await, bed.wallet().await);
-    bed.lock(&wallet, true).await;
+async fn what_was_spent_is_owed_and_settled_first(pool: PgPool) {
+    let app = TestApp::new(pool.clone()).await;
+    let events = Events::new(&pool.connect_options());
+    let (wallet, other) = (app.new_wallet().await, app.new_wallet().await);
+    app.lock(&wallet, true).await;
     events.paid(ORDER, &wallet, "10.00000000").await;
-    bed.lock(&wallet, false).await;
-    let mut spend = crate::bed::transfer(&wallet, &other, "7", true);
+    app.lock(&wallet, false).await;
+    let mut spend = transfer(&wallet, &other, "7", true);
     "points".clone_into(&mut spend.asset_code);
-    bed.transactions().create_transfer(spend).await.unwrap();
+    app.admin
+        .transactions()
+        .create_transfer(spend)
+        .await
+        .unwrap();
     events.canceled(ORDER, &wallet, "10.00000000").await;
-    assert_eq!(bed.balance(&wallet).await, ["points 0 0 0 0"]);
+    assert_eq!(app.balances(&wallet).await, [balance("points", "0")]);
     let short = "select count(*) from wallet.transactions
                  where metadata::jsonb ->> 'bonusShortfall' = '7.00000000'";
-    assert_eq!(bed.count(short).await, 1);
+    assert_eq!(app.count(short).await, 1);
 
     events.task_completed(REWARD, &wallet, "5.00000000").await;
     events.task_completed(REWARD, &wallet, "5.00000000").await;
-    assert_eq!(bed.balance(&wallet).await, ["points 0 0 0 0"]);
+    assert_eq!(app.balances(&wallet).await, [balance("points", "0")]);
     events.paid(OTHER, &wallet, "6.00000000").await;
-    assert_eq!(bed.balance(&wallet).await, ["points 4 4 0 0"]);
+    assert_eq!(app.balances(&wallet).await, [balance("points", "4")]);
     let owed = "select count(*) from wallet.order_bonuses where owed > 0";
-    assert_eq!(bed.count(owed).await, 0);
-    bed.end().await;
+    assert_eq!(app.count(owed).await, 0);
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn a_reward_is_credited_once(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server.clone()).await;
-    let (one, two) = (Events::new(&server), Events::new(&server));
-    let wallet = bed.wallet().await;
+async fn a_reward_is_credited_once(pool: PgPool) {
+    let app = TestApp::new(pool.clone()).await;
+    let (one, two) = (
+        Events::new(&pool.connect_options()),
+        Events::new(&pool.connect_options()),
+    );
+    let wallet = app.new_wallet().await;
     let (first, second) = tokio::join!(
         one.task_completed(REWARD, &wallet, "5.00000000"),
         two.task_completed(REWARD, &wallet, "5.00000000")
     );
     assert_ne!(first, second);
-    assert_eq!(bed.balance(&wallet).await, ["points 5 5 0 0"]);
+    assert_eq!(app.balances(&wallet).await, [balance("points", "5")]);
     let reward = "select count(*) from wallet.transactions
                   where id = '0192abcd-0000-7000-8000-000000000103' and code = 'internal'
                       and type = 'deposit' and metadata::jsonb ->> 'reason' = 'task'";
-    assert_eq!(bed.count(reward).await, 1);
-    bed.end().await;
+    assert_eq!(app.count(reward).await, 1);
+    app.finish().await;
 }

@@ -1,83 +1,71 @@
 //! Lists, totals and the journal.
 
 use proto::{
-    common::v1::{Filter, ListRequest, Operator, Sort},
-    wallet::v1::{
-        self as wire, movement_service_client::MovementServiceClient,
-        transaction_service_client::TransactionServiceClient,
-    },
+    common::v1::{Filter, ListRequest, Operator},
+    wallet::v1 as wire,
 };
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::PgPool;
 
 use crate::{
-    bed::{Bed, result, user},
     exchanges::{exchange, rate},
+    harness::{ANN, BEN, TestApp, UNKNOWN, equals, list, result, sort},
 };
 
-fn filter(field: &str, value: &str) -> Filter {
-    Filter {
-        field: field.to_owned(),
-        operator: Operator::Eq.into(),
-        values: vec![value.to_owned()],
-    }
-}
-
-fn list(filters: Vec<Filter>) -> ListRequest {
-    ListRequest {
-        filters,
-        ..ListRequest::default()
-    }
-}
-
-async fn transactions(bed: &Bed, filters: Vec<Filter>) -> Vec<wire::Transaction> {
+async fn transactions(app: &TestApp, filters: Vec<Filter>) -> Vec<wire::Transaction> {
     let request = wire::ListTransactionsRequest {
         list: Some(list(filters)),
         wallet_id: None,
     };
-    let page = result(bed.transactions().list_transactions(request).await).unwrap();
+    let page = result(app.admin.transactions().list_transactions(request).await).unwrap();
     assert_eq!(page.page.unwrap().total, page.transactions.len() as u64);
     page.transactions
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn transactions_are_found_by_their_fields(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server).await;
-    let (a, b) = (bed.funded("100").await, bed.wallet().await);
-    let sent = bed.transfer(&a, &b, "1", true).await.unwrap();
-    let held = bed.withdraw(&b, "0.50").await.unwrap();
+async fn transactions_are_found_by_their_fields(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (a, b) = (app.funded_wallet("100").await, app.new_wallet().await);
+    let sent = app.transfer(&a, &b, "1", true).await.unwrap();
+    let held = app.withdraw(&b, "0.50").await.unwrap();
     for (filters, expected) in [
         (vec![], 3),
-        (vec![filter("walletId", &a)], 2),
-        (vec![filter("walletId", &b)], 2),
-        (vec![filter("destinationWalletId", &b)], 1),
-        (vec![filter("status", "pending")], 1),
-        (vec![filter("type", "transfer")], 1),
-        (vec![filter("code", "bank:wire")], 1),
-        (vec![filter("assetCode", "USD")], 3),
-        (vec![filter("reference", &sent.reference)], 1),
-        (vec![filter("description", "nothing")], 0),
+        (vec![equals("walletId", &a)], 2),
+        (vec![equals("walletId", &b)], 2),
+        (vec![equals("destinationWalletId", &b)], 1),
+        (vec![equals("status", "pending")], 1),
+        (vec![equals("type", "transfer")], 1),
+        (vec![equals("code", "bank:wire")], 1),
+        (vec![equals("assetCode", "USD")], 3),
+        (vec![equals("reference", &sent.reference)], 1),
+        (vec![equals("description", "nothing")], 0),
     ] {
-        let found = transactions(&bed, filters.clone()).await;
+        let found = transactions(&app, filters.clone()).await;
         assert_eq!(found.len(), expected, "{filters:?}");
     }
-    assert_eq!(transactions(&bed, vec![]).await[0], held);
+    assert_eq!(transactions(&app, vec![]).await[0], held);
     let unknown = wire::ListTransactionsRequest {
         list: None,
-        wallet_id: Some("0192abcd-0000-7000-8000-00000000000f".to_owned()),
+        wallet_id: Some(UNKNOWN.to_owned()),
     };
-    assert!(bed.transactions().list_transactions(unknown).await.is_err());
+    assert!(
+        app.admin
+            .transactions()
+            .list_transactions(unknown)
+            .await
+            .is_err()
+    );
     let of_a = wire::ListTransactionsRequest {
         list: None,
         wallet_id: Some(a),
     };
-    let of_a = result(bed.transactions().list_transactions(of_a).await).unwrap();
+    let of_a = result(app.admin.transactions().list_transactions(of_a).await).unwrap();
     assert_eq!(of_a.transactions.len(), 2);
-    bed.end().await;
+    app.finish().await;
 }
 
 /// What the user sees with this filter, the newest first.
-async fn seen(bed: &Bed, user_id: &str, filters: Vec<Filter>) -> Vec<String> {
-    let mut client = TransactionServiceClient::new(bed.client(&user(user_id)));
+async fn seen(app: &TestApp, user_id: &str, filters: Vec<Filter>) -> Vec<String> {
+    let mut client = app.as_user(user_id).transactions();
     let request = wire::ListTransactionsRequest {
         list: Some(list(filters)),
         wallet_id: None,
@@ -88,70 +76,66 @@ async fn seen(bed: &Bed, user_id: &str, filters: Vec<Filter>) -> Vec<String> {
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn what_is_own_on_both_sides_shows_once(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server).await;
-    let owner = "0192abcd-0000-7000-8000-00000000000f";
-    let (a, b) = (bed.wallet().await, bed.wallet().await);
-    let (other, another) = (bed.funded("9").await, bed.wallet().await);
-    bed.own(&a, owner).await;
-    bed.own(&b, owner).await;
-    let came = bed.transfer(&other, &a, "5", true).await.unwrap().id;
-    bed.transfer(&other, &another, "1", true).await.unwrap();
-    let within = bed.transfer(&a, &b, "1", true).await.unwrap().id;
-    rate(&bed, "usd", "points", "1").await;
+async fn what_is_own_on_both_sides_shows_once(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (a, b) = (app.new_wallet().await, app.new_wallet().await);
+    let (other, another) = (app.funded_wallet("9").await, app.new_wallet().await);
+    app.set_owner(&a, ANN).await;
+    app.set_owner(&b, ANN).await;
+    let came = app.transfer(&other, &a, "5", true).await.unwrap().id;
+    app.transfer(&other, &another, "1", true).await.unwrap();
+    let within = app.transfer(&a, &b, "1", true).await.unwrap().id;
+    rate(&app, "usd", "points", "1").await;
     let request = exchange(&a, "usd", "points", "1");
-    let changed = result(bed.transactions().create_exchange(request).await).unwrap();
+    let changed = result(app.admin.transactions().create_exchange(request).await).unwrap();
     let changed = changed.transaction.unwrap().id;
 
     let of_both = Filter {
         operator: Operator::In.into(),
         values: vec![b.clone(), a.clone(), a.clone()],
-        ..filter("walletId", "")
+        ..equals("walletId", "")
     };
     let all = [&*changed, &*within, &*came];
     for (filters, expected) in [
         (vec![], &all[..]),
         (vec![of_both], &all),
-        (vec![filter("walletId", &a)], &all),
-        (vec![filter("walletId", &b)], &[&*within]),
-        (vec![filter("walletId", &other)], &[&*came]),
-        (vec![filter("walletId", &another)], &[]),
-        (vec![filter("originWalletId", &a)], &all[..2]),
-        (vec![filter("type", "exchange")], &all[..1]),
+        (vec![equals("walletId", &a)], &all),
+        (vec![equals("walletId", &b)], &[&*within]),
+        (vec![equals("walletId", &other)], &[&*came]),
+        (vec![equals("walletId", &another)], &[]),
+        (vec![equals("originWalletId", &a)], &all[..2]),
+        (vec![equals("type", "exchange")], &all[..1]),
     ] {
         assert_eq!(
-            seen(&bed, owner, filters.clone()).await,
+            seen(&app, ANN, filters.clone()).await,
             expected,
             "{filters:?}"
         );
     }
-    let nobody = "0192abcd-0000-7000-8000-0000000000ff";
-    assert!(seen(&bed, nobody, vec![]).await.is_empty());
-    let mut client = MovementServiceClient::new(bed.client(&user(owner)));
+    assert!(seen(&app, BEN, vec![]).await.is_empty());
+    let mut client = app.as_user(ANN).movements();
     let moved = client.list_movements(wire::ListMovementsRequest::default());
     assert_eq!(result(moved.await).unwrap().page.unwrap().total, 5);
-    bed.end().await;
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn movements_show_the_journal(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server).await;
-    let (a, b) = (bed.funded("100").await, bed.wallet().await);
-    bed.transfer(&a, &b, "40", true).await.unwrap();
+async fn movements_show_the_journal(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (a, b) = (app.funded_wallet("100").await, app.new_wallet().await);
+    app.transfer(&a, &b, "40", true).await.unwrap();
     let request = |filters, include: &[&str]| wire::ListMovementsRequest {
         list: Some(ListRequest {
             filters,
-            sort: vec![Sort {
-                field: "amount".to_owned(),
-                descending: false,
-            }],
+            sort: vec![sort("amount", false)],
             include: include.iter().map(|name| (*name).to_owned()).collect(),
             ..ListRequest::default()
         }),
         wallet_id: None,
     };
     let all = result(
-        bed.movements()
+        app.admin
+            .movements()
             .list_movements(request(vec![], &["transaction"]))
             .await,
     );
@@ -164,9 +148,10 @@ async fn movements_show_the_journal(_: PgPoolOptions, server: PgConnectOptions) 
     );
     assert_eq!((&*all[0].code, &*all[2].code), ("transfer", "deposit"));
 
-    let external = filter("walletId", "00000000-0000-7000-8000-000000000001");
+    let external = equals("walletId", "00000000-0000-7000-8000-000000000001");
     let system = result(
-        bed.movements()
+        app.admin
+            .movements()
             .list_movements(request(vec![external], &[]))
             .await,
     );
@@ -176,18 +161,19 @@ async fn movements_show_the_journal(_: PgPoolOptions, server: PgConnectOptions) 
         id: all[1].id.clone(),
         include: vec![],
     };
-    let one = result(bed.movements().get_movement(get).await).unwrap();
+    let one = result(app.admin.movements().get_movement(get).await).unwrap();
     assert_eq!(one.movement.unwrap().wallet_id, b);
-    bed.end().await;
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn totals_leave_the_system_out(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server).await;
-    let a = bed.funded("100").await;
-    bed.fund(&a, "0.5", "btc").await;
-    bed.withdraw(&a, "10").await.unwrap();
-    let total = bed
+async fn totals_leave_the_system_out(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let a = app.funded_wallet("100").await;
+    app.fund(&a, "0.5", "btc").await;
+    app.withdraw(&a, "10").await.unwrap();
+    let total = app
+        .admin
         .wallets()
         .get_total_balance(wire::GetTotalBalanceRequest::default())
         .await;
@@ -204,14 +190,15 @@ async fn totals_leave_the_system_out(_: PgPoolOptions, server: PgConnectOptions)
         ]
     );
     let filtered = wire::GetTotalBalanceRequest {
-        list: Some(list(vec![filter("assetCode", "BTC")])),
+        list: Some(list(vec![equals("assetCode", "BTC")])),
     };
-    let filtered = result(bed.wallets().get_total_balance(filtered).await).unwrap();
+    let filtered = result(app.admin.wallets().get_total_balance(filtered).await).unwrap();
     assert_eq!(filtered.balances.len(), 1);
-    let wallets = bed
+    let wallets = app
+        .admin
         .wallets()
         .list_wallets(wire::ListWalletsRequest::default())
         .await;
     assert_eq!(result(wallets).unwrap().page.unwrap().total, 2);
-    bed.end().await;
+    app.finish().await;
 }

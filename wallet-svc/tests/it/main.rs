@@ -4,9 +4,9 @@
 
 mod addresses;
 mod assets;
-mod bed;
 mod bonuses;
 mod exchanges;
+mod harness;
 mod holds;
 mod idempotency;
 mod lists;

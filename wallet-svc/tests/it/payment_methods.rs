@@ -1,37 +1,25 @@
 //! Payment methods: read from the configuration, and what deposits need of them.
 
 use platform::error::Code;
-use proto::{
-    common::v1::{Filter, ListRequest, Operator},
-    wallet::v1::{self as wire, payment_method_service_client::PaymentMethodServiceClient},
-};
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use proto::wallet::v1 as wire;
+use sqlx::PgPool;
 
-use crate::bed::{Bed, refused, result, user};
+use crate::harness::{ANN, Rejection, TestApp, deposit, equals, invalid, list, rejection, result};
 
 const FILE: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/../deploy/payment-methods.example.toml"
 );
-const USER: &str = "0192abcd-0000-7000-8000-0000000000aa";
 
 fn enabled(text: &str) -> wire::ListPaymentMethodsRequest {
-    let filter = Filter {
-        field: "enabled".to_owned(),
-        operator: Operator::Eq.into(),
-        values: vec![text.to_owned()],
-    };
-    let list = ListRequest {
-        filters: vec![filter],
-        ..ListRequest::default()
-    };
-    wire::ListPaymentMethodsRequest { list: Some(list) }
+    let list = Some(list(vec![equals("enabled", text)]));
+    wire::ListPaymentMethodsRequest { list }
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn everybody_reads_them_without_their_secrets(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::with(server, &["--payment-methods-file", FILE]).await;
-    let mut methods = PaymentMethodServiceClient::new(bed.client(&user(USER)));
+async fn everybody_reads_them_without_their_secrets(pool: PgPool) {
+    let app = TestApp::with_flags(pool, &["--payment-methods-file", FILE]).await;
+    let mut methods = app.as_user(ANN).payment_methods();
     let request = wire::GetPaymentMethodRequest {
         slug: "stripe".to_owned(),
     };
@@ -57,40 +45,36 @@ async fn everybody_reads_them_without_their_secrets(_: PgPoolOptions, server: Pg
     assert_eq!(off.payment_methods, all[..1]);
     let wrong = result(methods.list_payment_methods(enabled("no")).await);
     assert_eq!(
-        refused(wrong),
-        (Code::InvalidQuery, vec!["filter[enabled]".to_owned()])
+        rejection(wrong),
+        Rejection::new(Code::InvalidQuery, &["filter[enabled]"])
     );
     for slug in ["", "Stripe", "x\0"] {
         let request = wire::GetPaymentMethodRequest {
             slug: slug.to_owned(),
         };
         let missing = result(methods.get_payment_method(request).await);
-        assert_eq!(refused(missing).0, Code::PaymentMethodNotFound);
+        assert_eq!(rejection(missing).code, Code::PaymentMethodNotFound);
     }
-    bed.end().await;
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn deposits_need_one_that_takes_them(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::with(server, &["--payment-methods-file", FILE]).await;
-    let wallet = bed.wallet().await;
-    let deposit = async |code: &str, asset: &str| {
+async fn deposits_need_one_that_takes_them(pool: PgPool) {
+    let app = TestApp::with_flags(pool, &["--payment-methods-file", FILE]).await;
+    let wallet = app.new_wallet().await;
+    let create = async |code: &str, asset: &str| {
         let request = wire::CreateDepositRequest {
-            amount: "1".to_owned(),
-            asset_code: asset.to_owned(),
             code: code.to_owned(),
-            data: "{}".to_owned(),
-            destination_wallet_id: wallet.clone(),
-            ..wire::CreateDepositRequest::default()
+            ..deposit(&wallet, "1", asset)
         };
-        result(bed.transactions().create_deposit(request).await)
+        result(app.admin.transactions().create_deposit(request).await)
     };
     for (code, asset) in [
         ("card:stripe", "USD"),
         ("apm:mbway", "eur"),
         ("crypto:lightning", "btc"),
     ] {
-        let made = deposit(code, asset).await.unwrap().transaction.unwrap();
+        let made = create(code, asset).await.unwrap().transaction.unwrap();
         assert_eq!(made.code, code);
     }
     for (code, asset) in [
@@ -99,12 +83,8 @@ async fn deposits_need_one_that_takes_them(_: PgPoolOptions, server: PgConnectOp
         ("apm:paypal", "eur"),
         ("crypto:bitcoin", "eur"),
     ] {
-        let refusal = refused(deposit(code, asset).await);
-        assert_eq!(
-            refusal,
-            (Code::ValidationFailed, vec!["code".to_owned()]),
-            "{code}"
-        );
+        let rejected = create(code, asset).await;
+        assert_eq!(rejection(rejected), invalid(&["code"]), "{code}");
     }
-    bed.end().await;
+    app.finish().await;
 }

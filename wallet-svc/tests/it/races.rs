@@ -3,110 +3,110 @@
 use futures::future::join_all;
 use platform::{error::Code, pg, testing::eventually};
 use proto::wallet::v1::TransactionStatus;
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::PgPool;
 use wallet_svc::wallet::{model::WalletId, repo::lock_wallet_in_tx};
 
-use crate::bed::{Bed, SOON, refused};
+use crate::harness::{DEADLINE, TestApp, rejection, usd};
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn four_hundred_debits_of_one_on_a_hundred(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server).await;
-    let other = bed.wallet().await;
-    let wallet = bed.funded("100.00").await;
-    let debits = (0..400).map(|n| bed.transfer(&wallet, &other, "1.00", n % 2 == 0));
+async fn four_hundred_debits_of_one_on_a_hundred(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let other = app.new_wallet().await;
+    let wallet = app.funded_wallet("100.00").await;
+    let debits = (0..400).map(|n| app.transfer(&wallet, &other, "1.00", n % 2 == 0));
     let (won, lost): (Vec<_>, Vec<_>) = join_all(debits).await.into_iter().partition(Result::is_ok);
     assert_eq!((won.len(), lost.len()), (100, 300));
-    for refusal in lost {
-        assert_eq!(refused(refusal).0, Code::InsufficientFunds);
+    for rejected in lost {
+        assert_eq!(rejection(rejected).code, Code::InsufficientFunds);
     }
     let pending = won
         .iter()
         .flatten()
         .filter(|tx| tx.status() == TransactionStatus::Pending);
-    join_all(pending.map(|tx| bed.confirm(&tx.id))).await;
-    assert_eq!(bed.balance(&wallet).await, ["usd 0 0 0 0"]);
-    assert_eq!(bed.balance(&other).await, ["usd 100 100 0 0"]);
-    bed.end().await;
+    join_all(pending.map(|tx| app.confirm(&tx.id))).await;
+    assert_eq!(app.balances(&wallet).await, [usd("0")]);
+    assert_eq!(app.balances(&other).await, [usd("100")]);
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn two_replicas_serve_one_ledger(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server).await;
-    let mut replica = bed.replica().await;
-    let (a, b) = (bed.funded("100").await, bed.funded("100").await);
-    let there = (0..80).map(|_| bed.transfer(&a, &b, "1", true));
+async fn two_replicas_serve_one_ledger(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let mut replica = app.replica().await;
+    let (a, b) = (
+        app.funded_wallet("100").await,
+        app.funded_wallet("100").await,
+    );
+    let there = (0..80).map(|_| app.transfer(&a, &b, "1", true));
     let back = (0..80).map(|_| replica.transfer(&b, &a, "1", true));
     let (there, back) = tokio::join!(join_all(there), join_all(back));
-    for refusal in there.into_iter().chain(back).filter(Result::is_err) {
-        assert_eq!(refused(refusal).0, Code::InsufficientFunds);
+    for rejected in there.into_iter().chain(back).filter(Result::is_err) {
+        assert_eq!(rejection(rejected).code, Code::InsufficientFunds);
     }
     let sum = "select sum(amount)::bigint from wallet.balances where not system";
-    assert_eq!(bed.count(sum).await, 200);
+    assert_eq!(app.count(sum).await, 200);
     replica.stop().await;
-    bed.end().await;
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn of_confirm_and_reject_one_wins(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server).await;
-    let mut replica = bed.replica().await;
-    let (wallet, other) = (bed.funded("100").await, bed.wallet().await);
+async fn of_confirm_and_reject_one_wins(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let mut replica = app.replica().await;
+    let (wallet, other) = (app.funded_wallet("100").await, app.new_wallet().await);
     for round in 0..50 {
-        let pending = bed.transfer(&wallet, &other, "1", false).await.unwrap();
-        let second = if round % 2 == 0 { &bed } else { &replica };
+        let pending = app.transfer(&wallet, &other, "1", false).await.unwrap();
+        let second = if round % 2 == 0 { &app } else { &replica };
         let (confirmed, rejected) =
-            tokio::join!(bed.confirm(&pending.id), second.reject(&pending.id));
+            tokio::join!(app.confirm(&pending.id), second.reject(&pending.id));
         assert_ne!(confirmed.is_ok(), rejected.is_ok());
         let loser = if confirmed.is_ok() {
             rejected
         } else {
             confirmed
         };
-        assert_eq!(refused(loser).0, Code::InvalidState);
+        assert_eq!(rejection(loser).code, Code::InvalidState);
     }
     replica.stop().await;
-    bed.end().await;
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn nothing_is_confirmed_after_the_lock_is_answered(
-    _: PgPoolOptions,
-    server: PgConnectOptions,
-) {
-    let bed = Bed::new(server).await;
-    let (wallet, other) = (bed.funded("1000").await, bed.wallet().await);
+async fn nothing_is_confirmed_after_the_lock_is_answered(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (wallet, other) = (app.funded_wallet("1000").await, app.new_wallet().await);
     for _ in 0..10 {
         let locked = async {
-            bed.lock(&wallet, true).await;
-            bed.balance(&wallet).await
+            app.lock(&wallet, true).await;
+            app.balances(&wallet).await
         };
-        let transfers = join_all((0..20).map(|_| bed.transfer(&wallet, &other, "1", true)));
+        let transfers = join_all((0..20).map(|_| app.transfer(&wallet, &other, "1", true)));
         let (after_lock, transfers) = tokio::join!(locked, transfers);
-        for refusal in transfers.into_iter().filter(Result::is_err) {
-            assert_eq!(refused(refusal).0, Code::WalletLocked);
+        for rejected in transfers.into_iter().filter(Result::is_err) {
+            assert_eq!(rejection(rejected).code, Code::WalletLocked);
         }
-        assert_eq!(bed.balance(&wallet).await, after_lock);
-        bed.lock(&wallet, false).await;
+        assert_eq!(app.balances(&wallet).await, after_lock);
+        app.lock(&wallet, false).await;
     }
-    bed.end().await;
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn an_approval_waits_for_a_wallet_that_is_being_locked(
-    _: PgPoolOptions,
-    server: PgConnectOptions,
-) {
-    let bed = Bed::new(server).await;
-    let wallet = bed.wallet().await;
-    let deposit = bed.deposit(&wallet, "1", "usd").await.unwrap();
+async fn an_approval_waits_for_a_wallet_that_is_being_locked(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let wallet = app.new_wallet().await;
+    let deposit = app.deposit(&wallet, "1", "usd").await.unwrap();
     // What a request that locks the wallet holds, from its first statement to its commit.
-    let mut locking = pg::tx(&bed.pool).await.unwrap();
+    let mut locking = pg::tx(&app.pool).await.unwrap();
     let id = WalletId::parse(&wallet).unwrap();
     lock_wallet_in_tx(&mut locking, id).await.unwrap().unwrap();
 
-    let approval = bed.approve(&deposit.id);
+    let approval = app.approve(&deposit.id);
     let lock = async {
-        eventually("the approval waits", SOON, async || bed.waiting().await > 0).await;
+        eventually("the approval waits", DEADLINE, async || {
+            app.lock_waiters().await > 0
+        })
+        .await;
         sqlx::query("update wallet.wallets set locked = true where id = $1::text::uuid")
             .bind(&wallet)
             .execute(&mut *locking)
@@ -115,6 +115,6 @@ async fn an_approval_waits_for_a_wallet_that_is_being_locked(
         locking.commit().await.unwrap();
     };
     let (approval, ()) = tokio::join!(approval, lock);
-    assert_eq!(refused(approval).0, Code::WalletLocked);
-    bed.end().await;
+    assert_eq!(rejection(approval).code, Code::WalletLocked);
+    app.finish().await;
 }

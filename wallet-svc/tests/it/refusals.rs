@@ -1,15 +1,18 @@
-//! What is refused when a transaction is made, and that nothing of it stays.
+//! What is rejection when a transaction is made, and that nothing of it stays.
 
 use platform::error::Code;
 use proto::wallet::v1 as wire;
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::PgPool;
 
-use crate::bed::{Bed, refused, result, transfer, user};
+use crate::harness::{
+    ANN, BEN, Rejection, TestApp, UNKNOWN, balance, deposit, invalid, rejection, result, transfer,
+    usd,
+};
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn amounts_have_one_grammar(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server).await;
-    let (wallet, other) = (bed.funded("5000").await, bed.wallet().await);
+async fn amounts_have_one_grammar(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (wallet, other) = (app.funded_wallet("5000").await, app.new_wallet().await);
     for amount in [
         "1e3",
         "1E3",
@@ -35,105 +38,89 @@ async fn amounts_have_one_grammar(_: PgPoolOptions, server: PgConnectOptions) {
         "0.000000001",
         "100000000000000000000",
     ] {
-        let refusal = bed.transfer(&wallet, &other, amount, true).await;
-        let (code, fields) = refused(refusal);
-        assert_eq!(
-            (code, &*fields),
-            (Code::ValidationFailed, &["amount".to_owned()][..]),
-            "{amount}"
-        );
+        let rejected = app.transfer(&wallet, &other, amount, true).await;
+        assert_eq!(rejection(rejected), invalid(&["amount"]), "{amount}");
     }
-    let refusal = bed.transfer(&wallet, &other, "14.28444999", true).await;
+    let rejected = app.transfer(&wallet, &other, "14.28444999", true).await;
     assert_eq!(
-        refused(refusal),
-        (Code::AmountPrecision, vec!["amount".to_owned()])
+        rejection(rejected),
+        Rejection::new(Code::AmountPrecision, &["amount"])
     );
-    bed.transfer(&wallet, &other, "14.28000000", true)
+    app.transfer(&wallet, &other, "14.28000000", true)
         .await
         .unwrap();
-    assert_eq!(bed.balance(&other).await, ["usd 14.28 14.28 0 0"]);
+    assert_eq!(app.balances(&other).await, [usd("14.28")]);
     assert_eq!(
-        bed.count("select count(*) from wallet.transactions").await,
+        app.count("select count(*) from wallet.transactions").await,
         2
     );
-    bed.end().await;
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn large_sums_are_exact_or_refused(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server).await;
-    let wallet = bed.wallet().await;
+async fn large_sums_are_exact_or_refused(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let wallet = app.new_wallet().await;
     for _ in 0..2 {
-        bed.fund(&wallet, "92233720368547758.07", "eur").await;
+        app.fund(&wallet, "92233720368547758.07", "eur").await;
     }
     assert_eq!(
-        bed.balance(&wallet).await,
-        ["eur 184467440737095516.14 184467440737095516.14 0 0"]
+        app.balances(&wallet).await,
+        [balance("eur", "184467440737095516.14")]
     );
     let most = "9999999999999999999";
     for _ in 0..9 {
-        bed.fund(&wallet, most, "usd").await;
+        app.fund(&wallet, most, "usd").await;
     }
-    bed.deposit(&wallet, most, "usd").await.unwrap();
-    let refusal = bed.deposit(&wallet, most, "usd").await;
-    assert_eq!(refused(refusal).0, Code::AmountOutOfRange);
-    bed.fund(&wallet, "0.00000001", "btc").await;
-    assert!(bed.deposit(&wallet, "0.000000001", "btc").await.is_err());
-    bed.end().await;
+    app.deposit(&wallet, most, "usd").await.unwrap();
+    let rejected = app.deposit(&wallet, most, "usd").await;
+    assert_eq!(rejection(rejected).code, Code::AmountOutOfRange);
+    app.fund(&wallet, "0.00000001", "btc").await;
+    assert!(app.deposit(&wallet, "0.000000001", "btc").await.is_err());
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn each_fault_names_its_field(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server).await;
-    let (wallet, other) = (bed.funded("10").await, bed.wallet().await);
-    let unknown = "0192abcd-0000-7000-8000-00000000000f";
+async fn each_fault_names_its_field(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (wallet, other) = (app.funded_wallet("10").await, app.new_wallet().await);
     let external = "00000000-0000-7000-8000-000000000001";
     for (from, to, field) in [
-        (unknown, &*other, "originWalletId"),
-        (&*wallet, unknown, "destinationWalletId"),
+        (UNKNOWN, &*other, "originWalletId"),
+        (&*wallet, UNKNOWN, "destinationWalletId"),
         (external, &*other, "originWalletId"),
         (&*wallet, external, "destinationWalletId"),
         ("x", &*other, "originWalletId"),
         (&*wallet, "", "destinationWalletId"),
     ] {
-        let (code, fields) = refused(bed.transfer(from, to, "1", true).await);
-        assert_eq!(
-            (code, &*fields),
-            (Code::ValidationFailed, &[field.to_owned()][..])
-        );
+        let rejected = app.transfer(from, to, "1", true).await;
+        assert_eq!(rejection(rejected), invalid(&[field]));
     }
     for code in ["pay", "INTERNAL", "card:", "bank:wire", ""] {
         let mut request = transfer(&wallet, &other, "1", true);
         code.clone_into(&mut request.code);
-        let refusal = result(bed.transactions().create_transfer(request).await);
-        assert_eq!(refused(refusal).1, ["code"], "{code}");
+        let rejected = result(app.admin.transactions().create_transfer(request).await);
+        assert_eq!(rejection(rejected).fields, ["code"], "{code}");
     }
     let mut request = transfer(&wallet, &other, "1", true);
     "xyz".clone_into(&mut request.asset_code);
-    let refusal = result(bed.transactions().create_transfer(request).await);
-    assert_eq!(refused(refusal).1, ["assetCode"]);
+    let rejected = result(app.admin.transactions().create_transfer(request).await);
+    assert_eq!(rejection(rejected).fields, ["assetCode"]);
     let empty = wire::CreateDepositRequest::default();
-    let refusal = result(bed.transactions().create_deposit(empty).await);
+    let rejected = result(app.admin.transactions().create_deposit(empty).await);
     let fields = ["amount", "assetCode", "code", "destinationWalletId", "data"];
-    assert_eq!(refused(refusal).1, fields);
+    assert_eq!(rejection(rejected).fields, fields);
     assert_eq!(
-        bed.count("select count(*) from wallet.transactions").await,
+        app.count("select count(*) from wallet.transactions").await,
         1
     );
-    bed.end().await;
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn deposits_need_their_method_and_no_card_number(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server).await;
-    let request = wire::CreateDepositRequest {
-        amount: "1".to_owned(),
-        asset_code: "usd".to_owned(),
-        code: "internal".to_owned(),
-        data: "{}".to_owned(),
-        destination_wallet_id: bed.wallet().await,
-        ..wire::CreateDepositRequest::default()
-    };
+async fn deposits_need_their_method_and_no_card_number(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let request = deposit(&app.new_wallet().await, "1", "usd");
     for (code, data, commit, fields) in [
         ("card:stripe", "{}", false, &["code"][..]),
         ("apm:x", "{}", true, &["code", "commit"]),
@@ -152,40 +139,32 @@ async fn deposits_need_their_method_and_no_card_number(_: PgPoolOptions, server:
             commit,
             ..request.clone()
         };
-        let refusal = result(bed.transactions().create_deposit(request).await);
-        assert_eq!(refused(refusal).1, fields, "{code} {data}");
+        let rejected = result(app.admin.transactions().create_deposit(request).await);
+        assert_eq!(rejection(rejected).fields, fields, "{code} {data}");
     }
     let crypto = wire::CreateDepositRequest {
         code: "crypto:bitcoin".to_owned(),
         asset_code: "btc".to_owned(),
         ..request
     };
-    result(bed.transactions().create_deposit(crypto).await).unwrap();
+    result(app.admin.transactions().create_deposit(crypto).await).unwrap();
     let long = wire::FailTransactionRequest {
         id: "x".to_owned(),
         reason: Some(format!("\"{}\"", "x".repeat(1023))),
     };
-    let refusal = result(bed.transactions().fail_transaction(long).await);
-    assert_eq!(refused(refusal).1, ["reason"]);
-    bed.end().await;
+    let rejected = result(app.admin.transactions().fail_transaction(long).await);
+    assert_eq!(rejection(rejected).fields, ["reason"]);
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn users_move_their_own_money_only(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server).await;
-    let (me, you) = (
-        "0192abcd-0000-7000-8000-0000000000aa",
-        "0192abcd-0000-7000-8000-0000000000bb",
-    );
-    let (mine, yours) = (bed.funded("10").await, bed.funded("10").await);
-    for (wallet, owner) in [(&mine, me), (&yours, you)] {
-        let sql = "update wallet.wallets set owner_id = $2::uuid where id = $1::uuid";
-        let owned = sqlx::query(sql).bind(wallet).bind(owner);
-        owned.execute(&bed.pool).await.unwrap();
-    }
-    let client = bed.client(&user(me));
-    let mut transactions =
-        wire::transaction_service_client::TransactionServiceClient::new(client.clone());
+async fn users_move_their_own_money_only(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (mine, yours) = (app.funded_wallet("10").await, app.funded_wallet("10").await);
+    app.set_owner(&mine, ANN).await;
+    app.set_owner(&yours, BEN).await;
+    let ann = app.as_user(ANN);
+    let mut transactions = ann.transactions();
     let sent = transactions
         .create_transfer(transfer(&mine, &yours, "1", false))
         .await;
@@ -194,27 +173,27 @@ async fn users_move_their_own_money_only(_: PgPoolOptions, server: PgConnectOpti
         (&yours, &mine, false, Code::ValidationFailed),
         (&mine, &yours, true, Code::Forbidden),
     ] {
-        let refusal = transactions
+        let rejected = transactions
             .create_transfer(transfer(from, to, "1", commit))
             .await;
-        assert_eq!(refused(result(refusal)).0, code);
+        assert_eq!(rejection(result(rejected)).code, code);
     }
     let confirm = wire::ConfirmTransactionRequest {
         id: sent.id.clone(),
     };
-    let refusal = transactions.confirm_transaction(confirm).await;
-    assert_eq!(refused(result(refusal)).0, Code::Forbidden);
+    let rejected = transactions.confirm_transaction(confirm).await;
+    assert_eq!(rejection(result(rejected)).code, Code::Forbidden);
 
-    let theirs = bed.withdraw(&yours, "1").await.unwrap();
+    let theirs = app.withdraw(&yours, "1").await.unwrap();
     let get = |id: &str| wire::GetTransactionRequest { id: id.to_owned() };
     transactions.get_transaction(get(&sent.id)).await.unwrap();
     let hidden = transactions.get_transaction(get(&theirs.id)).await;
-    assert_eq!(refused(result(hidden)).0, Code::TransactionNotFound);
-    let mut wallets = wire::wallet_service_client::WalletServiceClient::new(client);
+    assert_eq!(rejection(result(hidden)).code, Code::TransactionNotFound);
+    let mut wallets = ann.wallets();
     let hidden = wallets
         .get_wallet(wire::GetWalletRequest { id: yours })
         .await;
-    assert_eq!(refused(result(hidden)).0, Code::WalletNotFound);
+    assert_eq!(rejection(result(hidden)).code, Code::WalletNotFound);
     let seen = wallets
         .list_wallets(wire::ListWalletsRequest::default())
         .await;
@@ -223,5 +202,5 @@ async fn users_move_their_own_money_only(_: PgPoolOptions, server: PgConnectOpti
         .get_total_balance(wire::GetTotalBalanceRequest::default())
         .await;
     assert_eq!(result(total).unwrap().balances[0].held_amount, "1.00000000");
-    bed.end().await;
+    app.finish().await;
 }

@@ -2,17 +2,19 @@
 
 use platform::error::Code;
 use proto::wallet::v1::{self as wire, TransactionStatus};
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::PgPool;
 
-use crate::bed::{Bed, refused, result, transfer};
+use crate::harness::{
+    Rejection, TestApp, UNKNOWN, deposit, payment, rejection, result, transfer, usd,
+};
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn a_deposit_counts_once_it_is_confirmed(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server).await;
-    let wallet = bed.wallet().await;
-    assert!(bed.balance(&wallet).await.is_empty());
+async fn a_deposit_counts_once_it_is_confirmed(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let wallet = app.new_wallet().await;
+    assert!(app.balances(&wallet).await.is_empty());
 
-    let deposit = bed.deposit(&wallet, "100.00", "USD").await.unwrap();
+    let deposit = app.deposit(&wallet, "100.00", "USD").await.unwrap();
     assert_eq!(deposit.status(), TransactionStatus::Pending);
     assert_eq!(
         (&*deposit.asset_code, &*deposit.amount),
@@ -20,149 +22,154 @@ async fn a_deposit_counts_once_it_is_confirmed(_: PgPoolOptions, server: PgConne
     );
     assert_eq!(deposit.origin_wallet_id, None);
     assert_eq!(deposit.metadata, r#"{"data":{}}"#);
-    assert_eq!(bed.balance(&wallet).await, ["usd 0 0 0 100"]);
+    assert_eq!(app.balances(&wallet).await, [usd("0").incoming("100")]);
 
-    let approved = bed.approve(&deposit.id).await.unwrap();
+    let approved = app.approve(&deposit.id).await.unwrap();
     assert_eq!(approved.status(), TransactionStatus::Processing);
     assert_eq!(approved.processed_at, None);
-    let confirmed = bed.confirm(&deposit.id).await.unwrap();
+    let confirmed = app.confirm(&deposit.id).await.unwrap();
     assert_eq!(confirmed.status(), TransactionStatus::Confirmed);
     assert!(confirmed.processed_at.is_some());
-    assert_eq!(bed.balance(&wallet).await, ["usd 100 100 0 0"]);
+    assert_eq!(app.balances(&wallet).await, [usd("100")]);
 
     let read = wire::GetTransactionRequest {
         id: deposit.id.to_uppercase(),
     };
-    let read = result(bed.transactions().get_transaction(read).await).unwrap();
+    let read = result(app.admin.transactions().get_transaction(read).await).unwrap();
     assert_eq!(read.transaction.unwrap(), confirmed);
     assert_eq!(
-        bed.events(&deposit.id).await,
+        app.event_types(&deposit.id).await,
         [
             "TransactionCreated",
             "TransactionApproved",
             "TransactionConfirmed"
         ]
     );
-    bed.end().await;
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn final_states_are_final(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server).await;
-    let wallet = bed.funded("100").await;
+async fn final_states_are_final(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let wallet = app.funded_wallet("100").await;
     let (confirmed, failed, rejected, processing) = (
-        bed.withdraw(&wallet, "1").await.unwrap().id,
-        bed.withdraw(&wallet, "2").await.unwrap().id,
-        bed.withdraw(&wallet, "3").await.unwrap().id,
-        bed.withdraw(&wallet, "4").await.unwrap().id,
+        app.withdraw(&wallet, "1").await.unwrap().id,
+        app.withdraw(&wallet, "2").await.unwrap().id,
+        app.withdraw(&wallet, "3").await.unwrap().id,
+        app.withdraw(&wallet, "4").await.unwrap().id,
     );
-    bed.confirm(&confirmed).await.unwrap();
-    let failure = bed.fail(&failed).await.unwrap();
+    app.confirm(&confirmed).await.unwrap();
+    let failure = app.fail(&failed).await.unwrap();
     assert_eq!(failure.metadata, r#"{"failReason":"no answer"}"#);
     assert_eq!(
-        bed.reject(&rejected).await.unwrap().status(),
+        app.reject(&rejected).await.unwrap().status(),
         TransactionStatus::Rejected
     );
-    bed.approve(&processing).await.unwrap();
-    assert_eq!(bed.balance(&wallet).await, ["usd 99 95 4 0"]);
+    app.approve(&processing).await.unwrap();
+    assert_eq!(
+        app.balances(&wallet).await,
+        [usd("99").available("95").held("4")]
+    );
     for id in [&confirmed, &failed, &rejected] {
         for again in [
-            bed.approve(id).await,
-            bed.confirm(id).await,
-            bed.fail(id).await,
-            bed.reject(id).await,
+            app.approve(id).await,
+            app.confirm(id).await,
+            app.fail(id).await,
+            app.reject(id).await,
         ] {
-            assert_eq!(refused(again), (Code::InvalidState, vec![]));
+            assert_eq!(rejection(again), Rejection::new(Code::InvalidState, &[]));
         }
     }
-    assert_eq!(refused(bed.reject(&processing).await).0, Code::InvalidState);
     assert_eq!(
-        refused(bed.approve(&processing).await).0,
+        rejection(app.reject(&processing).await).code,
         Code::InvalidState
     );
-    bed.fail(&processing).await.unwrap();
-    assert_eq!(bed.balance(&wallet).await, ["usd 99 99 0 0"]);
-    let unknown = "0192abcd-0000-7000-8000-00000000000f";
-    for id in [unknown, "x"] {
-        assert_eq!(refused(bed.confirm(id).await).0, Code::TransactionNotFound);
+    assert_eq!(
+        rejection(app.approve(&processing).await).code,
+        Code::InvalidState
+    );
+    app.fail(&processing).await.unwrap();
+    assert_eq!(app.balances(&wallet).await, [usd("99")]);
+    for id in [UNKNOWN, "x"] {
+        assert_eq!(
+            rejection(app.confirm(id).await).code,
+            Code::TransactionNotFound
+        );
     }
-    bed.end().await;
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn debits_are_held_from_creation(_: PgPoolOptions, server: PgConnectOptions) {
-    let mut bed = Bed::new(server).await;
-    let (wallet, other) = (bed.funded("100").await, bed.wallet().await);
-    let held = bed.withdraw(&wallet, "100").await.unwrap();
-    assert_eq!(bed.balance(&wallet).await, ["usd 100 0 100 0"]);
-    for refusal in [
-        bed.withdraw(&wallet, "100").await,
-        bed.transfer(&wallet, &other, "0.01", true).await,
-        bed.transfer(&wallet, &other, "0.01", false).await,
+async fn debits_are_held_from_creation(pool: PgPool) {
+    let mut app = TestApp::new(pool).await;
+    let (wallet, other) = (app.funded_wallet("100").await, app.new_wallet().await);
+    let held = app.withdraw(&wallet, "100").await.unwrap();
+    assert_eq!(
+        app.balances(&wallet).await,
+        [usd("100").available("0").held("100")]
+    );
+    for rejected in [
+        app.withdraw(&wallet, "100").await,
+        app.transfer(&wallet, &other, "0.01", true).await,
+        app.transfer(&wallet, &other, "0.01", false).await,
     ] {
         assert_eq!(
-            refused(refusal),
-            (Code::InsufficientFunds, vec!["amount".to_owned()])
+            rejection(rejected),
+            Rejection::new(Code::InsufficientFunds, &["amount"])
         );
     }
     // What is held survives a restart.
-    bed.stop().await;
-    bed.start(3).await;
-    bed.reject(&held.id).await.unwrap();
-    assert!(bed.balance(&other).await.is_empty());
-    let pending = bed.transfer(&wallet, &other, "60", false).await.unwrap();
-    assert_eq!(bed.balance(&wallet).await, ["usd 100 40 60 0"]);
-    assert_eq!(bed.balance(&other).await, ["usd 0 0 0 60"]);
-    bed.confirm(&pending.id).await.unwrap();
-    bed.transfer(&wallet, &other, "40", true).await.unwrap();
-    assert_eq!(bed.balance(&wallet).await, ["usd 0 0 0 0"]);
-    assert_eq!(bed.balance(&other).await, ["usd 100 100 0 0"]);
-    bed.end().await;
+    app.stop().await;
+    app.start(3).await;
+    app.reject(&held.id).await.unwrap();
+    assert!(app.balances(&other).await.is_empty());
+    let pending = app.transfer(&wallet, &other, "60", false).await.unwrap();
+    assert_eq!(
+        app.balances(&wallet).await,
+        [usd("100").available("40").held("60")]
+    );
+    assert_eq!(app.balances(&other).await, [usd("0").incoming("60")]);
+    app.confirm(&pending.id).await.unwrap();
+    app.transfer(&wallet, &other, "40", true).await.unwrap();
+    assert_eq!(app.balances(&wallet).await, [usd("0")]);
+    assert_eq!(app.balances(&other).await, [usd("100")]);
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn commit_skips_states(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server).await;
-    let (wallet, other) = (bed.funded("10").await, bed.wallet().await);
-    let moved = bed.transfer(&wallet, &other, "3", true).await.unwrap();
+async fn commit_skips_states(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (wallet, other) = (app.funded_wallet("10").await, app.new_wallet().await);
+    let moved = app.transfer(&wallet, &other, "3", true).await.unwrap();
     assert_eq!(moved.status(), TransactionStatus::Confirmed);
     assert_eq!(
-        bed.events(&moved.id).await,
+        app.event_types(&moved.id).await,
         ["TransactionCreated", "TransactionConfirmed"]
     );
     let request = wire::CreateDepositRequest {
-        amount: "5".to_owned(),
-        asset_code: "usd".to_owned(),
-        code: "internal".to_owned(),
         data: r#"{"n": 1.0}"#.to_owned(),
-        destination_wallet_id: other.clone(),
         commit: true,
-        ..wire::CreateDepositRequest::default()
+        ..deposit(&other, "5", "usd")
     };
-    let deposit = result(bed.transactions().create_deposit(request).await).unwrap();
+    let deposit = result(app.admin.transactions().create_deposit(request).await).unwrap();
     let deposit = deposit.transaction.unwrap();
     assert_eq!(deposit.status(), TransactionStatus::Processing);
     assert_eq!(deposit.metadata, r#"{"data":{"n": 1.0}}"#);
-    assert_eq!(bed.balance(&other).await, ["usd 3 3 0 5"]);
-    bed.end().await;
+    assert_eq!(app.balances(&other).await, [usd("3").incoming("5")]);
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn payments_go_to_the_default_wallet(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server).await;
-    let settings = bed.settings().await;
+async fn payments_go_to_the_default_wallet(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let settings = app.settings().await;
     assert_eq!(
         (&*settings.default_asset_code, &settings.bonus_asset_code),
         ("usd", &None)
     );
-    let wallet = bed.funded("10").await;
-    let request = wire::CreatePaymentRequest {
-        amount: "4.50".to_owned(),
-        asset_code: "usd".to_owned(),
-        origin_wallet_id: wallet.clone(),
-        ..wire::CreatePaymentRequest::default()
-    };
-    let paid = result(bed.transactions().create_payment(request).await).unwrap();
+    let wallet = app.funded_wallet("10").await;
+    let request = payment(&wallet, "4.50");
+    let paid = result(app.admin.transactions().create_payment(request).await).unwrap();
     let paid = paid.transaction.unwrap();
     assert_eq!(
         (&*paid.code, paid.status()),
@@ -173,44 +180,49 @@ async fn payments_go_to_the_default_wallet(_: PgPoolOptions, server: PgConnectOp
         Some(settings.default_wallet_id.clone())
     );
     assert_eq!(
-        bed.balance(&settings.default_wallet_id).await,
-        ["usd 4.5 4.5 0 0"]
+        app.balances(&settings.default_wallet_id).await,
+        [usd("4.5")]
     );
-    bed.end().await;
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn a_locked_wallet_accepts_nothing(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server).await;
-    let (wallet, other) = (bed.funded("100").await, bed.funded("100").await);
-    let pending = bed.withdraw(&wallet, "10").await.unwrap();
-    bed.lock(&wallet, true).await;
-    for refusal in [
-        bed.deposit(&wallet, "1", "usd").await,
-        bed.withdraw(&wallet, "1").await,
-        bed.transfer(&wallet, &other, "1", true).await,
-        bed.transfer(&other, &wallet, "1", false).await,
-        bed.approve(&pending.id).await,
-        bed.confirm(&pending.id).await,
+async fn a_locked_wallet_accepts_nothing(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (wallet, other) = (
+        app.funded_wallet("100").await,
+        app.funded_wallet("100").await,
+    );
+    let pending = app.withdraw(&wallet, "10").await.unwrap();
+    app.lock(&wallet, true).await;
+    for rejected in [
+        app.deposit(&wallet, "1", "usd").await,
+        app.withdraw(&wallet, "1").await,
+        app.transfer(&wallet, &other, "1", true).await,
+        app.transfer(&other, &wallet, "1", false).await,
+        app.approve(&pending.id).await,
+        app.confirm(&pending.id).await,
     ] {
-        assert_eq!(refused(refusal).0, Code::WalletLocked);
+        assert_eq!(rejection(rejected).code, Code::WalletLocked);
     }
-    bed.fail(&pending.id).await.unwrap();
-    bed.lock(&wallet, false).await;
-    bed.transfer(&wallet, &other, "100", true).await.unwrap();
+    app.fail(&pending.id).await.unwrap();
+    app.lock(&wallet, false).await;
+    app.transfer(&wallet, &other, "100", true).await.unwrap();
     assert_eq!(
-        bed.events(&wallet).await,
+        app.event_types(&wallet).await,
         ["WalletCreated", "WalletLocked", "WalletUnlocked"]
     );
 
-    bed.execute(
-        "update wallet.assets set enabled = false, version = version + 1 where code = 'usd'",
-    )
-    .await;
-    let refusal = bed.transfer(&other, &wallet, "1", true).await;
-    assert_eq!(refused(refusal).0, Code::AssetDisabled);
+    app.enable("usd", false).await;
+    let rejected = app.transfer(&other, &wallet, "1", true).await;
+    assert_eq!(rejection(rejected).code, Code::AssetDisabled);
     let self_transfer = transfer(&other, &other.to_uppercase(), "1", true);
-    let refusal = result(bed.transactions().create_transfer(self_transfer).await);
-    assert_eq!(refused(refusal).1, ["destinationWalletId"]);
-    bed.end().await;
+    let rejected = result(
+        app.admin
+            .transactions()
+            .create_transfer(self_transfer)
+            .await,
+    );
+    assert_eq!(rejection(rejected).fields, ["destinationWalletId"]);
+    app.finish().await;
 }

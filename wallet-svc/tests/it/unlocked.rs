@@ -3,33 +3,27 @@
 
 use platform::{error::Code, pg, testing::eventually};
 use proto::wallet::v1 as wire;
-use sqlx::{
-    Postgres, Transaction,
-    postgres::{PgConnectOptions, PgPoolOptions},
-};
+use sqlx::{PgPool, Postgres, Transaction};
 
-use crate::{
-    assets::enable,
-    bed::{Bed, SOON, posting, refused, result},
-};
+use crate::harness::{DEADLINE, TestApp, posting, rejection, result, usd};
 
 const RICHEST: &str = "select from wallet.balances
      where not system order by amount desc limit 1 for update";
 
 /// Holds a row that others have to wait for.
-async fn hold(bed: &Bed, row: &'static str) -> Transaction<'static, Postgres> {
-    let mut held = pg::tx(&bed.pool).await.unwrap();
+async fn hold(app: &TestApp, row: &'static str) -> Transaction<'static, Postgres> {
+    let mut held = pg::tx(&app.pool).await.unwrap();
     sqlx::query(row).execute(&mut *held).await.unwrap();
     held
 }
 
 /// Until so many wait, of which some are postings that have been decided.
-async fn until_waiting(bed: &Bed, all: i64, decided: i64) {
+async fn until_waiting(app: &TestApp, all: i64, decided: i64) {
     const DECIDED: &str = "select count(*) from pg_stat_activity
          where datname = current_database() and wait_event_type = 'Lock'
              and query like '-- Everything a group%'";
-    eventually("all wait", SOON, async || {
-        bed.waiting().await == all && bed.count(DECIDED).await == decided
+    eventually("all wait", DEADLINE, async || {
+        app.lock_waiters().await == all && app.count(DECIDED).await == decided
     })
     .await;
 }
@@ -37,18 +31,18 @@ async fn until_waiting(bed: &Bed, all: i64, decided: i64) {
 /// Has a change wait for a row, and then a posting, so that the change is made when the posting has
 /// been decided and is not written yet.
 async fn in_between<T>(
-    bed: &Bed,
+    app: &TestApp,
     row: &'static str,
     change: impl Future,
     posting: impl Future<Output = T>,
 ) -> T {
-    let held = hold(bed, row).await;
+    let held = hold(app, row).await;
     let posting = async {
-        until_waiting(bed, 1, 0).await;
+        until_waiting(app, 1, 0).await;
         posting.await
     };
     let go = async {
-        until_waiting(bed, 2, 1).await;
+        until_waiting(app, 2, 1).await;
         held.commit().await.unwrap();
     };
     let (_, posted, ()) = tokio::join!(change, posting, go);
@@ -56,133 +50,136 @@ async fn in_between<T>(
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn of_two_replicas_that_read_the_same_money_one_holds_it(
-    _: PgPoolOptions,
-    server: PgConnectOptions,
-) {
-    let bed = Bed::new(server).await;
-    let mut replica = bed.replica().await;
+async fn of_two_replicas_that_read_the_same_money_one_holds_it(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let mut replica = app.replica().await;
     // The first posting of each takes locks.
-    let (a, b) = (bed.funded("10").await, replica.funded("1").await);
-    let held = hold(&bed, RICHEST).await;
+    let (a, b) = (
+        app.funded_wallet("10").await,
+        replica.funded_wallet("1").await,
+    );
+    let held = hold(&app, RICHEST).await;
     let go = async {
-        until_waiting(&bed, 2, 2).await;
+        until_waiting(&app, 2, 2).await;
         held.commit().await.unwrap();
     };
     let (here, there, ()) = tokio::join!(
-        bed.transfer(&a, &b, "6", false),
+        app.transfer(&a, &b, "6", false),
         replica.transfer(&a, &b, "7", false),
         go
     );
     assert_ne!(here.is_ok(), there.is_ok());
     let (balance, loser) = if here.is_ok() {
-        ("usd 10 4 6 0", there)
+        (usd("10").available("4").held("6"), there)
     } else {
-        ("usd 10 3 7 0", here)
+        (usd("10").available("3").held("7"), here)
     };
-    assert_eq!(refused(loser).0, Code::InsufficientFunds);
-    assert_eq!(bed.balance(&a).await, [balance]);
+    assert_eq!(rejection(loser).code, Code::InsufficientFunds);
+    assert_eq!(app.balances(&a).await, [balance]);
     replica.stop().await;
-    bed.end().await;
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn what_two_replicas_do_at_once_is_done_once(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server).await;
-    let mut replica = bed.replica().await;
+async fn what_two_replicas_do_at_once_is_done_once(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let mut replica = app.replica().await;
     // The first posting of each takes locks.
-    let (a, b) = (bed.funded("10").await, replica.funded("1").await);
-    let held = hold(&bed, RICHEST).await;
-    let post = async |bed: &Bed| {
+    let (a, b) = (
+        app.funded_wallet("10").await,
+        replica.funded_wallet("1").await,
+    );
+    let held = hold(&app, RICHEST).await;
+    let post = async |app: &TestApp| {
         let request = wire::PostRequest {
             operation_id: "twice".to_owned(),
             postings: vec![posting(&a, &b, "6")],
         };
-        let posted = bed.ledger().post(request).await;
+        let posted = app.admin.ledger().post(request).await;
         result(posted).unwrap().transactions
     };
     let go = async {
-        until_waiting(&bed, 2, 2).await;
+        until_waiting(&app, 2, 2).await;
         held.commit().await.unwrap();
     };
-    let (here, there, ()) = tokio::join!(post(&bed), post(&replica), go);
+    let (here, there, ()) = tokio::join!(post(&app), post(&replica), go);
     assert_eq!(here, there);
-    assert_eq!(bed.balance(&a).await, ["usd 4 4 0 0"]);
+    assert_eq!(app.balances(&a).await, [usd("4")]);
     replica.stop().await;
-    bed.end().await;
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn a_wallet_locked_in_between_pays_nothing(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server).await;
-    let mut replica = bed.replica().await;
+async fn a_wallet_locked_in_between_pays_nothing(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let mut replica = app.replica().await;
     // The replica knows neither.
-    let (a, b) = (bed.funded("10").await, bed.funded("1").await);
-    replica.funded("1").await;
-    for poster in [&bed, &replica] {
+    let (a, b) = (app.funded_wallet("10").await, app.funded_wallet("1").await);
+    replica.funded_wallet("1").await;
+    for poster in [&app, &replica] {
         let transfer = poster.transfer(&a, &b, "6", true);
-        let transfer = in_between(&bed, RICHEST, bed.lock(&a, true), transfer).await;
-        assert_eq!(refused(transfer).0, Code::WalletLocked);
-        bed.lock(&a, false).await;
+        let transfer = in_between(&app, RICHEST, app.lock(&a, true), transfer).await;
+        assert_eq!(rejection(transfer).code, Code::WalletLocked);
+        app.lock(&a, false).await;
     }
-    assert_eq!(bed.balance(&a).await, ["usd 10 10 0 0"]);
+    assert_eq!(app.balances(&a).await, [usd("10")]);
     replica.stop().await;
-    bed.end().await;
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn an_asset_disabled_in_between_is_not_moved(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server).await;
-    let mut replica = bed.replica().await;
+async fn an_asset_disabled_in_between_is_not_moved(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let mut replica = app.replica().await;
     // The replica knows neither.
-    let (a, b) = (bed.funded("10").await, bed.funded("1").await);
-    replica.funded("1").await;
-    let usd = "select from wallet.assets where code = 'usd' for update";
-    for poster in [&bed, &replica] {
+    let (a, b) = (app.funded_wallet("10").await, app.funded_wallet("1").await);
+    replica.funded_wallet("1").await;
+    let asset = "select from wallet.assets where code = 'usd' for update";
+    for poster in [&app, &replica] {
         let transfer = poster.transfer(&a, &b, "6", true);
-        let transfer = in_between(&bed, usd, enable(&bed, "usd", false), transfer).await;
-        assert_eq!(refused(transfer).0, Code::AssetDisabled);
-        enable(&bed, "usd", true).await;
+        let transfer = in_between(&app, asset, app.enable("usd", false), transfer).await;
+        assert_eq!(rejection(transfer).code, Code::AssetDisabled);
+        app.enable("usd", true).await;
     }
-    assert_eq!(bed.balance(&a).await, ["usd 10 10 0 0"]);
+    assert_eq!(app.balances(&a).await, [usd("10")]);
     replica.stop().await;
-    bed.end().await;
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn what_another_replica_moved_is_seen(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server).await;
-    let mut replica = bed.replica().await;
-    let (a, b) = (bed.funded("1").await, bed.funded("1").await);
+async fn what_another_replica_moved_is_seen(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let mut replica = app.replica().await;
+    let (a, b) = (app.funded_wallet("1").await, app.funded_wallet("1").await);
     replica.fund(&a, "9", "usd").await;
-    bed.transfer(&a, &b, "6", true).await.unwrap();
+    app.transfer(&a, &b, "6", true).await.unwrap();
     replica.transfer(&b, &a, "7", true).await.unwrap();
-    let refusal = bed.transfer(&b, &a, "1", true).await;
-    assert_eq!(refused(refusal).0, Code::InsufficientFunds);
-    bed.transfer(&a, &b, "11", true).await.unwrap();
-    assert_eq!(bed.balance(&b).await, ["usd 11 11 0 0"]);
+    let rejected = app.transfer(&b, &a, "1", true).await;
+    assert_eq!(rejection(rejected).code, Code::InsufficientFunds);
+    app.transfer(&a, &b, "11", true).await.unwrap();
+    assert_eq!(app.balances(&b).await, [usd("11")]);
     replica.stop().await;
-    bed.end().await;
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn a_repeat_is_answered_though_the_money_is_gone(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server).await;
-    let (a, b) = (bed.funded("10").await, bed.funded("1").await);
+async fn a_repeat_is_answered_though_the_money_is_gone(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (a, b) = (app.funded_wallet("10").await, app.funded_wallet("1").await);
     let post = async |id: &str, amount: &str| {
         let request = wire::PostRequest {
             operation_id: id.to_owned(),
             postings: vec![posting(&a, &b, amount)],
         };
-        result(bed.ledger().post(request).await)
+        result(app.admin.ledger().post(request).await)
     };
     // Without money left for another, and with.
     for (id, amount) in [("large", "8"), ("small", "1")] {
         let posted = post(id, amount).await.unwrap();
         assert_eq!(post(id, amount).await.unwrap(), posted);
-        let refusal = post(id, "0.5").await;
-        assert_eq!(refused(refusal).0, Code::IdempotencyKeyReused);
+        let rejected = post(id, "0.5").await;
+        assert_eq!(rejection(rejected).code, Code::IdempotencyKeyReused);
     }
-    assert_eq!(bed.balance(&a).await, ["usd 1 1 0 0"]);
-    bed.end().await;
+    assert_eq!(app.balances(&a).await, [usd("1")]);
+    app.finish().await;
 }

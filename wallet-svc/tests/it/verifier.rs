@@ -10,21 +10,21 @@ use std::{
 
 use metrics_exporter_prometheus::PrometheusBuilder;
 use platform::testing::eventually;
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::PgPool;
 use tokio_util::sync::CancellationToken;
 use tracing::instrument::WithSubscriber as _;
 use wallet_svc::verify::{self, find_violations, task};
 
-use crate::bed::{Bed, SOON};
+use crate::harness::{DEADLINE, TestApp};
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn what_was_tampered_with_is_named(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server).await;
-    let (a, b) = (bed.funded("10").await, bed.wallet().await);
-    bed.transfer(&a, &b, "4", true).await.unwrap();
-    bed.withdraw(&b, "1").await.unwrap();
-    assert_eq!(find_violations(&bed.pool).await.unwrap(), []);
-    verify::verify(bed.pool.clone()).await.unwrap();
+async fn what_was_tampered_with_is_named(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (a, b) = (app.funded_wallet("10").await, app.new_wallet().await);
+    app.transfer(&a, &b, "4", true).await.unwrap();
+    app.withdraw(&b, "1").await.unwrap();
+    assert_eq!(find_violations(&app.pool).await.unwrap(), []);
+    verify::verify(app.pool.clone()).await.unwrap();
     for (tamper, repair, rule) in [
         (
             "update wallet.balances set amount = amount + 1 where sequence = 1 and not system",
@@ -52,16 +52,16 @@ async fn what_was_tampered_with_is_named(_: PgPoolOptions, server: PgConnectOpti
             "movements are counted without a gap",
         ),
     ] {
-        bed.execute(tamper).await;
-        let found = find_violations(&bed.pool).await.unwrap();
+        app.execute(tamper).await;
+        let found = find_violations(&app.pool).await.unwrap();
         assert!(
             found.iter().any(|violation| violation.rule == rule),
             "{rule}: {found:?}"
         );
-        assert!(verify::verify(bed.pool.clone()).await.is_err());
-        bed.execute(repair).await;
+        assert!(verify::verify(app.pool.clone()).await.is_err());
+        app.execute(repair).await;
     }
-    bed.end().await;
+    app.finish().await;
 }
 
 /// What is logged.
@@ -85,9 +85,9 @@ impl io::Write for Log {
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn the_task_shows_what_it_finds(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server).await;
-    bed.funded("10").await;
+async fn the_task_shows_what_it_finds(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    app.funded_wallet("10").await;
     let log = Log::default();
     let written = log.clone();
     let subscriber = tracing_subscriber::fmt()
@@ -98,21 +98,21 @@ async fn the_task_shows_what_it_finds(_: PgPoolOptions, server: PgConnectOptions
     let shown = recorder.handle();
     let stop = CancellationToken::new();
     let rest = Duration::from_millis(1);
-    let task = task::run_with(bed.pool.clone(), rest, stop.clone()).with_subscriber(subscriber);
+    let task = task::run_with(app.pool.clone(), rest, stop.clone()).with_subscriber(subscriber);
     let mut task = pin!(task);
     let task = poll_fn(|cx| metrics::with_local_recorder(&recorder, || task.as_mut().poll(cx)));
     let watch = async {
         let shows = async |count| {
             let line = format!("\nwallet_ledger_violations {count}\n");
-            eventually(&line, SOON, async || shown.render().contains(&line)).await;
+            eventually(&line, DEADLINE, async || shown.render().contains(&line)).await;
         };
         shows(0).await;
         assert!(!log.holds("does not agree"));
-        bed.execute("update wallet.balances set incoming = incoming + 1 where not system")
+        app.execute("update wallet.balances set incoming = incoming + 1 where not system")
             .await;
         shows(1).await;
         assert!(log.holds("ERROR") && log.holds("incoming is what open credits bring"));
-        bed.execute("update wallet.balances set incoming = incoming - 1 where not system")
+        app.execute("update wallet.balances set incoming = incoming - 1 where not system")
             .await;
         shows(0).await;
         stop.cancel();
@@ -120,6 +120,6 @@ async fn the_task_shows_what_it_finds(_: PgPoolOptions, server: PgConnectOptions
     tokio::join!(task, watch);
     // Another may go on at once.
     let leases = "select count(*) from wallet.leases where name = 'ledger-verifier'";
-    assert_eq!(bed.count(leases).await, 0);
-    bed.end().await;
+    assert_eq!(app.count(leases).await, 0);
+    app.finish().await;
 }

@@ -2,13 +2,13 @@
 
 use platform::error::Code;
 use proto::wallet::v1 as wire;
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::PgPool;
 
-use crate::bed::{Bed, refused, result};
+use crate::harness::{TestApp, invalid, mask, rejection, result};
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn an_operation_id_makes_one_wallet(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server).await;
+async fn an_operation_id_makes_one_wallet(pool: PgPool) {
+    let app = TestApp::new(pool).await;
     let request = wire::CreateWalletRequest {
         name: Some("Ann wallet".to_owned()),
         owner_id: Some("0192ABCD-0000-7000-8000-0000000000aa".to_owned()),
@@ -16,8 +16,8 @@ async fn an_operation_id_makes_one_wallet(_: PgPoolOptions, server: PgConnectOpt
         operation_id: Some("user:1:wallet".to_owned()),
         ..wire::CreateWalletRequest::default()
     };
-    let made = result(bed.wallets().create_wallet(request.clone()).await).unwrap();
-    let again = result(bed.wallets().create_wallet(request).await).unwrap();
+    let made = result(app.admin.wallets().create_wallet(request.clone()).await).unwrap();
+    let again = result(app.admin.wallets().create_wallet(request).await).unwrap();
     assert_eq!(made, again);
     let wallet = made.wallet.unwrap();
     assert_eq!(
@@ -28,17 +28,17 @@ async fn an_operation_id_makes_one_wallet(_: PgPoolOptions, server: PgConnectOpt
         (wallet.reference.len(), &*wallet.custom_data),
         (10, r#"{ "n": 1.10 }"#)
     );
-    assert_eq!(bed.events(&wallet.id).await, ["WalletCreated"]);
-    bed.end().await;
+    assert_eq!(app.event_types(&wallet.id).await, ["WalletCreated"]);
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn a_patch_changes_what_its_mask_names(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server).await;
+async fn a_patch_changes_what_its_mask_names(pool: PgPool) {
+    let app = TestApp::new(pool).await;
     let before = wire::GetWalletRequest {
-        id: bed.wallet().await,
+        id: app.new_wallet().await,
     };
-    let before = result(bed.wallets().get_wallet(before).await)
+    let before = result(app.admin.wallets().get_wallet(before).await)
         .unwrap()
         .wallet
         .unwrap();
@@ -46,46 +46,42 @@ async fn a_patch_changes_what_its_mask_names(_: PgPoolOptions, server: PgConnect
         id: before.id.clone(),
         name: Some("new".to_owned()),
         custom_data: Some("{}".to_owned()),
-        update_mask: Some(prost_types::FieldMask {
-            paths: paths.iter().map(|path| (*path).to_owned()).collect(),
-        }),
+        update_mask: Some(mask(paths)),
         ..wire::UpdateWalletRequest::default()
     };
-    let same = result(bed.wallets().update_wallet(update(&[])).await).unwrap();
+    let same = result(app.admin.wallets().update_wallet(update(&[])).await).unwrap();
     assert_eq!(same.wallet.as_ref(), Some(&before));
     let same = result(
-        bed.wallets()
+        app.admin
+            .wallets()
             .update_wallet(update(&["custom_data", "owner_id"]))
             .await,
     );
     assert_eq!(same.unwrap().wallet.as_ref(), Some(&before));
-    let named = result(bed.wallets().update_wallet(update(&["name"])).await).unwrap();
+    let named = result(app.admin.wallets().update_wallet(update(&["name"])).await).unwrap();
     assert_eq!(named.wallet.unwrap().name.as_deref(), Some("new"));
-    let refusal = result(bed.wallets().update_wallet(update(&["locked"])).await);
-    assert_eq!(
-        refused(refusal),
-        (Code::ValidationFailed, vec!["locked".to_owned()])
-    );
+    let rejected = result(app.admin.wallets().update_wallet(update(&["locked"])).await);
+    assert_eq!(rejection(rejected), invalid(&["locked"]));
     let external = "00000000-0000-7000-8000-000000000001";
     for id in [external, "x", ""] {
         let get = wire::GetWalletRequest { id: id.to_owned() };
-        let refusal = result(bed.wallets().get_wallet(get).await);
-        assert_eq!(refused(refusal).0, Code::WalletNotFound);
+        let rejected = result(app.admin.wallets().get_wallet(get).await);
+        assert_eq!(rejection(rejected).code, Code::WalletNotFound);
     }
-    bed.end().await;
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn a_second_start_finds_the_first(_: PgPoolOptions, server: PgConnectOptions) {
-    let mut bed = Bed::new(server).await;
-    let default = bed.settings().await.default_wallet_id;
-    bed.stop().await;
-    bed.start(4).await;
-    let replica = bed.replica().await;
-    assert_eq!(bed.settings().await.default_wallet_id, default);
+async fn a_second_start_finds_the_first(pool: PgPool) {
+    let mut app = TestApp::new(pool).await;
+    let default = app.settings().await.default_wallet_id;
+    app.stop().await;
+    app.start(4).await;
+    let replica = app.replica().await;
+    assert_eq!(app.settings().await.default_wallet_id, default);
     assert_eq!(replica.settings().await.default_wallet_id, default);
-    assert_eq!(bed.count("select count(*) from wallet.wallets").await, 4);
-    assert_eq!(bed.count("select count(*) from wallet.assets").await, 4);
-    replica.end().await;
-    bed.end().await;
+    assert_eq!(app.count("select count(*) from wallet.wallets").await, 4);
+    assert_eq!(app.count("select count(*) from wallet.assets").await, 4);
+    replica.finish().await;
+    app.finish().await;
 }

@@ -1,0 +1,122 @@
+//! gRPC clients that call as an admin or as a user.
+
+use std::{fmt::Debug, time::Duration};
+
+use platform::{
+    auth::{Caller, Grant, Kind, Role, ServiceToken, TokenIssuer},
+    clock::Clock,
+    error::Failure,
+    grpc::client::{self, Client},
+    idempotency,
+};
+use proto::wallet::v1::{
+    address_service_client::AddressServiceClient, asset_service_client::AssetServiceClient,
+    ledger_service_client::LedgerServiceClient, movement_service_client::MovementServiceClient,
+    payment_method_service_client::PaymentMethodServiceClient,
+    rate_service_client::RateServiceClient, settings_service_client::SettingsServiceClient,
+    transaction_service_client::TransactionServiceClient,
+    wallet_service_client::WalletServiceClient,
+};
+use tonic::{Request, Response, Status};
+
+use super::SEED;
+
+/// A client for each gRPC service, all with one caller.
+#[derive(Clone)]
+pub(crate) struct Clients(Client);
+
+impl Clients {
+    pub(super) fn of_admin(url: &str) -> Self {
+        Self::of(url, &admin())
+    }
+
+    pub(super) fn of_user(url: &str, id: &str) -> Self {
+        Self::of(url, &caller(Kind::User, id, Role::User))
+    }
+
+    fn of(url: &str, caller: &Caller) -> Self {
+        let token = token(caller);
+        let token = ServiceToken::new(move || {
+            let token = token.clone();
+            Box::pin(async move { Ok(token) })
+        });
+        Self(client::connect("wallet", url, Some(token)).unwrap())
+    }
+
+    pub(crate) fn addresses(&self) -> AddressServiceClient<Client> {
+        self.0.service()
+    }
+
+    pub(crate) fn assets(&self) -> AssetServiceClient<Client> {
+        self.0.service()
+    }
+
+    pub(crate) fn ledger(&self) -> LedgerServiceClient<Client> {
+        self.0.service()
+    }
+
+    pub(crate) fn movements(&self) -> MovementServiceClient<Client> {
+        self.0.service()
+    }
+
+    pub(crate) fn payment_methods(&self) -> PaymentMethodServiceClient<Client> {
+        self.0.service()
+    }
+
+    pub(crate) fn rates(&self) -> RateServiceClient<Client> {
+        self.0.service()
+    }
+
+    pub(crate) fn settings(&self) -> SettingsServiceClient<Client> {
+        self.0.service()
+    }
+
+    pub(crate) fn transactions(&self) -> TransactionServiceClient<Client> {
+        self.0.service()
+    }
+
+    pub(crate) fn wallets(&self) -> WalletServiceClient<Client> {
+        self.0.service()
+    }
+}
+
+pub(super) fn admin() -> Caller {
+    caller(Kind::Service, "gateway", Role::Admin)
+}
+
+fn caller(kind: Kind, subject: &str, role: Role) -> Caller {
+    Caller {
+        kind,
+        subject: subject.to_owned(),
+        roles: vec![role],
+    }
+}
+
+pub(super) fn token(caller: &Caller) -> String {
+    TokenIssuer::new(&SEED).issue(Grant {
+        caller,
+        now: Clock::system().now(),
+        lifetime: Duration::from_mins(10),
+        id: "test",
+    })
+}
+
+/// Returns the request with an idempotency key, as the gateway sends it.
+pub(crate) fn keyed<T>(message: T, key: &str, body_hash: &str) -> Request<T> {
+    let mut request = Request::new(message);
+    for (name, value) in [
+        (idempotency::KEY, key),
+        (idempotency::PATH, "POST /tests"),
+        (idempotency::HASH, body_hash),
+    ] {
+        request.metadata_mut().insert(name, value.parse().unwrap());
+    }
+    request
+}
+
+/// Returns the response's message, or the failure that its status carries.
+pub(crate) fn result<T: Debug>(response: Result<Response<T>, Status>) -> Result<T, Failure> {
+    response
+        .map(Response::into_inner)
+        .map_err(|status| Failure::from_status(&status))
+}

@@ -1,4 +1,4 @@
-//! Cargo does not see a new migration by itself.
+//! Makes cargo notice new migrations, which are compiled in.
 
 fn main() {
     println!("cargo:rerun-if-changed=migrations");

@@ -1,4 +1,4 @@
-//! Makes cargo notice new migrations.
+//! Makes cargo notice new migrations, which are compiled in.
 
 fn main() {
     println!("cargo:rerun-if-changed=migrations");

@@ -1,4 +1,4 @@
-//! New migrations are picked up without a clean build.
+//! Makes cargo notice new migrations, which are compiled in.
 
 fn main() {
     println!("cargo:rerun-if-changed=migrations");

@@ -1,4 +1,5 @@
 //! Makes cargo notice new migrations, which are compiled in.
+
 fn main() {
     println!("cargo:rerun-if-changed=migrations");
 }

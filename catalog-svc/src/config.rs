@@ -1,4 +1,4 @@
-//! The settings of catalog-svc.
+//! The settings of catalog-svc, from flags and the environment.
 
 use std::net::SocketAddr;
 
@@ -6,30 +6,30 @@ use clap::Args;
 use platform::config::{self, Common, Nats, Settings};
 use secrecy::SecretString;
 
-/// Flags and environment variables.
+/// Settings of catalog-svc.
 #[derive(Debug, Clone, Args)]
 pub struct Config {
-    /// What every process has.
+    /// Settings of all processes.
     #[command(flatten)]
     pub common: Common,
 
-    /// Where events go.
+    /// Settings of the broker.
     #[command(flatten)]
     pub nats: Nats,
 
-    /// Where gRPC is served.
+    /// Address of the gRPC server.
     #[arg(long, env = "CATALOG_LISTEN", default_value = "127.0.0.1:50051")]
     pub listen: SocketAddr,
 
-    /// Where `/livez`, `/readyz` and `/metrics` are served over HTTP; nowhere unless given.
+    /// Address of `/livez`, `/readyz` and `/metrics`; they are not served without it.
     #[arg(long, env = "CATALOG_METRICS_LISTEN")]
     pub metrics_listen: Option<SocketAddr>,
 
-    /// The database, as the app role.
+    /// Postgres URL, as the role `guerdon_catalog_app`.
     #[arg(long, env = "CATALOG_DATABASE_URL", value_parser = config::secret, hide_env_values = true)]
     pub database_url: SecretString,
 
-    /// What images are put behind that were not written as URLs.
+    /// URL that relative images are resolved against.
     #[arg(
         long,
         env = "MEDIA_BASE_URL",

@@ -1,10 +1,7 @@
 //! What every use case works with.
 
-use platform::{clock::Clock, ids::Ids, pg::Schema};
+use platform::{clock::Clock, ids::Ids};
 use sqlx::PgPool;
-
-/// The schema that this service owns.
-pub const SCHEMA: Schema = Schema::new("catalog");
 
 /// Database, time and identifiers.
 #[derive(Debug, Clone)]

@@ -1,7 +1,5 @@
-//! Entry point of catalog-svc.
+//! Runs catalog-svc; `--help` lists its settings.
 
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
-    platform::service::main::<catalog_svc::CatalogService>()
+fn main() -> std::process::ExitCode {
+    platform::service::main::<catalog_svc::Service>()
 }

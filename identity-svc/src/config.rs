@@ -1,43 +1,43 @@
-//! Settings of identity-svc.
+//! The settings of identity-svc, from flags and the environment.
 
 use std::net::SocketAddr;
 
 use clap::Args;
-use platform::config::{Common, Nats, Settings, secret};
+use platform::config::{self, Common, Nats, Settings};
 use secrecy::SecretString;
 
-/// Flags and environment variables.
+/// Settings of identity-svc.
 #[derive(Debug, Clone, Args)]
 pub struct Config {
-    /// What every process has.
+    /// Settings of all processes.
     #[command(flatten)]
     pub common: Common,
 
-    /// The broker.
+    /// Settings of the broker.
     #[command(flatten)]
     pub nats: Nats,
 
-    /// Where gRPC is served.
+    /// Address of the gRPC server.
     #[arg(long, env = "IDENTITY_LISTEN", default_value = "127.0.0.1:50054")]
     pub listen: SocketAddr,
 
-    /// Where `/livez`, `/readyz` and `/metrics` are served; nowhere if unset.
+    /// Address of `/livez`, `/readyz` and `/metrics`; they are not served without it.
     #[arg(long, env = "IDENTITY_METRICS_LISTEN")]
     pub metrics_listen: Option<SocketAddr>,
 
-    /// Postgres, as the role `guerdon_identity_app`.
-    #[arg(long, env = "IDENTITY_DATABASE_URL", value_parser = secret, hide_env_values = true)]
+    /// Postgres URL, as the role `guerdon_identity_app`.
+    #[arg(long, env = "IDENTITY_DATABASE_URL", value_parser = config::secret, hide_env_values = true)]
     pub database_url: SecretString,
 
-    /// The key that signs tokens: base64url of a 32-byte Ed25519 seed.
-    #[arg(long, env = "IDENTITY_SIGNING_KEY", value_parser = secret, hide_env_values = true)]
+    /// Key that signs tokens: base64url of a 32-byte Ed25519 seed.
+    #[arg(long, env = "IDENTITY_SIGNING_KEY", value_parser = config::secret, hide_env_values = true)]
     pub signing_key: SecretString,
 
-    /// An API key with the role `admin`, `gk_…`; the one set before ends.
-    #[arg(long, env = "BOOTSTRAP_API_KEY", value_parser = secret, hide_env_values = true)]
+    /// API key with the role `admin`, `gk_…`; replaces the one of the last start.
+    #[arg(long, env = "BOOTSTRAP_API_KEY", value_parser = config::secret, hide_env_values = true)]
     pub bootstrap_api_key: Option<SecretString>,
 
-    /// What images are below that were not written as a URL.
+    /// URL that relative images are resolved against.
     #[arg(
         long,
         env = "MEDIA_BASE_URL",

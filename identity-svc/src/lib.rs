@@ -14,8 +14,8 @@ use sqlx::migrate::Migrator;
 
 pub use service::Service;
 
-/// The schema that identity-svc owns.
+/// The schema of identity-svc.
 pub const SCHEMA: Schema = Schema::new("identity");
 
-/// Its migrations.
+/// The migrations of the schema.
 pub static MIGRATOR: Migrator = sqlx::migrate!();

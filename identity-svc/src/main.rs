@@ -1,4 +1,4 @@
-//! Starts identity-svc; `--help` lists its settings.
+//! Runs identity-svc; `--help` lists its settings.
 
 fn main() -> std::process::ExitCode {
     platform::service::main::<identity_svc::Service>()

@@ -1,52 +1,38 @@
-//! Settings of this service, from flags and the environment.
+//! The settings of orders-svc, from flags and the environment.
 
 use std::{collections::HashMap, net::SocketAddr, str::FromStr};
 
+use clap::Args;
 use platform::{
     config::{self, Common, Nats, Settings},
     money::Amount,
 };
 use secrecy::SecretString;
 
-/// What the process needs to know.
-#[derive(Debug, Clone, clap::Args)]
+/// Settings of orders-svc.
+#[derive(Debug, Clone, Args)]
 pub struct Config {
-    /// What all processes share.
+    /// Settings of all processes.
     #[command(flatten)]
     pub common: Common,
 
-    /// The broker.
+    /// Settings of the broker.
     #[command(flatten)]
     pub nats: Nats,
 
-    /// Where gRPC is served.
+    /// Address of the gRPC server.
     #[arg(long, env = "ORDERS_LISTEN", default_value = "127.0.0.1:50052")]
     pub listen: SocketAddr,
 
-    /// Where /livez, /readyz and /metrics are served; nowhere without it.
+    /// Address of `/livez`, `/readyz` and `/metrics`; they are not served without it.
     #[arg(long, env = "ORDERS_METRICS_LISTEN")]
     pub metrics_listen: Option<SocketAddr>,
 
-    /// The database, as the app role.
-    #[arg(
-        long,
-        env = "ORDERS_DATABASE_URL",
-        value_parser = config::secret,
-        hide_env_values = true,
-        default_value = "postgres://guerdon_orders_app@127.0.0.1:5432/guerdon"
-    )]
+    /// Postgres URL, as the role `guerdon_orders_app`.
+    #[arg(long, env = "ORDERS_DATABASE_URL", value_parser = config::secret, hide_env_values = true)]
     pub database_url: SecretString,
 
-    /// The database, as the owner role; for `migrate` only.
-    #[arg(
-        long,
-        env = "ORDERS_OWNER_DATABASE_URL",
-        value_parser = config::secret,
-        hide_env_values = true
-    )]
-    pub owner_database_url: Option<SecretString>,
-
-    /// What shipping costs, flat, by asset: `usd=5.00,eur=4.50`. An asset that is not named: 0.
+    /// Flat shipping amounts by asset, `usd=5.00,eur=4.50`; zero in other assets.
     #[arg(long, env = "SHIPPING_AMOUNTS", default_value = "")]
     pub shipping_amounts: ShippingAmounts,
 }
@@ -70,7 +56,7 @@ impl Settings for Config {
 pub struct ShippingAmounts(HashMap<String, Amount>);
 
 impl ShippingAmounts {
-    /// What shipping costs in this asset.
+    /// Returns the shipping amount in the asset; zero if none is set.
     pub fn of(&self, asset_code: &str) -> Amount {
         let amount = self.0.get(&asset_code.to_lowercase());
         amount.copied().unwrap_or(Amount::ZERO)

@@ -1,5 +1,5 @@
-//! The process.
+//! Runs orders-svc; `--help` lists its settings.
 
 fn main() -> std::process::ExitCode {
-    platform::service::main::<orders_svc::OrdersService>()
+    platform::service::main::<orders_svc::Service>()
 }

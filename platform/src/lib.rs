@@ -1,6 +1,8 @@
 //! The shared kernel of Guerdon's processes: everything technical that two of them need,
 //! and no business word.
 
+#![warn(missing_docs)]
+
 /// A request allocates and frees some hundred times, on threads that hand its parts to each other.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -1,6 +1,8 @@
 //! The wire contract between Guerdon's processes: every `.proto`, generated once.
 //!
 //! Module paths follow the packages: `guerdon.wallet.v1` is [`wallet::v1`].
+
+#![warn(missing_docs)]
 #![expect(
     clippy::allow_attributes,
     clippy::allow_attributes_without_reason,

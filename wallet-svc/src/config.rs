@@ -1,4 +1,4 @@
-//! The settings of wallet-svc.
+//! The settings of wallet-svc, from flags and the environment.
 
 use std::{net::SocketAddr, path::PathBuf};
 
@@ -6,23 +6,31 @@ use clap::Args;
 use platform::config::{self, Common, Nats, Settings};
 use secrecy::SecretString;
 
-/// The settings of wallet-svc.
+/// Settings of wallet-svc.
 #[derive(Debug, Clone, Args)]
 pub struct Config {
-    /// Address for gRPC.
+    /// Settings of all processes.
+    #[command(flatten)]
+    pub common: Common,
+
+    /// Settings of the broker.
+    #[command(flatten)]
+    pub nats: Nats,
+
+    /// Address of the gRPC server.
     #[arg(long, env = "WALLET_LISTEN", default_value = "127.0.0.1:50053")]
     pub listen: SocketAddr,
 
-    /// Address for /livez, /readyz and /metrics; none are served without it.
+    /// Address of `/livez`, `/readyz` and `/metrics`; they are not served without it.
     #[arg(long, env = "WALLET_METRICS_LISTEN")]
     pub metrics_listen: Option<SocketAddr>,
 
-    /// The app role's database url.
+    /// Postgres URL, as the role `guerdon_wallet_app`.
     #[arg(long, env = "WALLET_DATABASE_URL", value_parser = config::secret, hide_env_values = true)]
     pub database_url: SecretString,
 
-    /// Asset that bonuses and rewards are paid in; unset: a bonus in its order's asset, a reward in
-    /// the default asset.
+    /// Asset of bonuses and rewards; without it a bonus is in its order's asset, a reward in the
+    /// default asset.
     #[arg(long, env = "BONUS_ASSET_CODE")]
     pub bonus_asset_code: Option<String>,
 
@@ -31,22 +39,14 @@ pub struct Config {
     pub default_asset_code: String,
 
     /// Extended public keys (xpub, zpub; tpub, vpub on test networks) of accounts, from which
-    /// addresses are derived by BIP 84: `btc=zpub…`, with commas between.
-    // Kept from clap's messages, which quote what they refuse: it could be a private key.
+    /// addresses are derived by BIP 84: `btc=zpub…`, separated by commas.
+    // A secret, because clap's messages quote a malformed value: it could be a private key.
     #[arg(long, env = "HD_PUBLIC_KEYS", value_parser = config::secret, hide_env_values = true)]
     pub hd_public_keys: Option<SecretString>,
 
     /// TOML file of the payment methods; there are none without it.
     #[arg(long, env = "PAYMENT_METHODS_FILE")]
     pub payment_methods_file: Option<PathBuf>,
-
-    /// The part that all processes share.
-    #[command(flatten)]
-    pub common: Common,
-
-    /// The part that all services share.
-    #[command(flatten)]
-    pub nats: Nats,
 }
 
 impl Settings for Config {

@@ -13,7 +13,7 @@ pub mod operation;
 pub mod payment_method;
 pub mod posting;
 pub mod rate;
-mod serve;
+mod service;
 pub mod settings;
 pub mod text;
 pub mod transaction;
@@ -23,10 +23,10 @@ pub mod wallet;
 use platform::pg::Schema;
 use sqlx::migrate::Migrator;
 
-pub use serve::WalletService;
+pub use service::Service;
 
-/// The schema of this service.
+/// The schema of wallet-svc.
 pub const SCHEMA: Schema = Schema::new("wallet");
 
-/// Its migrations.
+/// The migrations of the schema.
 pub static MIGRATOR: Migrator = sqlx::migrate!();

@@ -1,5 +1,5 @@
-//! Entry point.
+//! Runs wallet-svc; `--help` lists its settings.
 
 fn main() -> std::process::ExitCode {
-    platform::service::main::<wallet_svc::WalletService>()
+    platform::service::main::<wallet_svc::Service>()
 }

@@ -7,7 +7,7 @@ use platform::{
 use proto::events::v1::CategoryChanged;
 
 use super::Category;
-use crate::context::SCHEMA;
+use crate::SCHEMA;
 
 /// The category was made or changed.
 pub fn changed(ids: &Ids, category: &Category) -> Message {

@@ -9,7 +9,7 @@ use crate::{error::Error, fields, media::Media};
 
 /// Serves the categories.
 #[derive(Debug, Clone)]
-pub struct Grpc {
+pub struct CategoryGrpc {
     /// The use cases.
     pub categories: Categories,
     /// Where images are.
@@ -17,7 +17,7 @@ pub struct Grpc {
 }
 
 #[tonic::async_trait]
-impl wire::category_service_server::CategoryService for Grpc {
+impl wire::category_service_server::CategoryService for CategoryGrpc {
     async fn create_category(
         &self,
         request: Request<wire::CreateCategoryRequest>,

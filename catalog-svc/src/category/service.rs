@@ -15,10 +15,7 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::{Category, CategoryPatch, NewCategory, events, repo};
-use crate::{
-    context::{Context, SCHEMA},
-    error::Error,
-};
+use crate::{SCHEMA, context::Context, error::Error};
 
 /// The order of the categories.
 const RANKED: RankedList = RankedList {

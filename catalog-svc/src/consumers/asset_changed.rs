@@ -12,7 +12,7 @@ use sqlx::PgConnection;
 use crate::clients::wallet::{Asset, Wallet};
 
 /// Keeps up with the assets.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct FollowAssets(
     /// Its cache learns of them.
     pub Wallet,

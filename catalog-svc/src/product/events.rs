@@ -7,7 +7,7 @@ use platform::{
 use proto::events::v1::{ProductCreated, ProductDeleted, ProductUpdated};
 
 use super::Product;
-use crate::context::SCHEMA;
+use crate::SCHEMA;
 
 /// The product was made.
 pub fn created(ids: &Ids, product: &Product) -> Message {

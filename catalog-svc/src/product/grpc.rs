@@ -26,14 +26,14 @@ type Export =
 
 /// Serves the products.
 #[derive(Debug, Clone)]
-pub struct Grpc {
+pub struct ProductGrpc {
     /// The use cases.
     pub products: Products,
     /// Where images are.
     pub media: Media,
 }
 
-impl Grpc {
+impl ProductGrpc {
     fn answer(&self, product: impl Into<Embedded>) -> wire::Product {
         convert::to_proto(product.into(), &self.media)
     }
@@ -43,7 +43,7 @@ impl Grpc {
 const MAX_LINES: usize = 10_000;
 
 #[tonic::async_trait]
-impl wire::product_service_server::ProductService for Grpc {
+impl wire::product_service_server::ProductService for ProductGrpc {
     async fn create_product(
         &self,
         request: Request<wire::CreateProductRequest>,

@@ -16,7 +16,7 @@ use sqlx::PgConnection;
 use super::{
     Named, NewProduct, Product, Products, events, import_repo, pricing::PricingAsset, repo,
 };
-use crate::{category::Category, context::SCHEMA, error::Error, tax_rate::TaxRate};
+use crate::{SCHEMA, category::Category, error::Error, tax_rate::TaxRate};
 
 /// Assets that are asked for at the same time.
 const ASKED_AT_ONCE: usize = 16;

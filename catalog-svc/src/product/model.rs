@@ -147,7 +147,6 @@ pub struct ProductPatch {
 
 /// What an update changes of the [`Details`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the fields are those of Details")]
 pub struct DetailsPatch {
     pub name: Option<String>,
     pub description: Patch<String>,

@@ -10,7 +10,7 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::{Product, Products, events, repo, service::locked_in_tx};
-use crate::{context::SCHEMA, error::Error};
+use crate::{SCHEMA, error::Error};
 
 const RANKED: RankedList = RankedList {
     table: "catalog.products",

@@ -23,9 +23,10 @@ use super::{
     reorder, repo,
 };
 use crate::{
+    SCHEMA,
     category::{self, Category},
     clients::wallet::Wallet,
-    context::{Context, SCHEMA},
+    context::Context,
     error::Error,
     tax_rate::{self, TaxRate},
 };

@@ -9,13 +9,13 @@ use crate::{error::Error, fields, product::Product, question::Question};
 
 /// Serves the links.
 #[derive(Debug, Clone)]
-pub struct Grpc {
+pub struct ProductQuestionGrpc {
     /// The use cases.
     pub links: ProductQuestions,
 }
 
 #[tonic::async_trait]
-impl wire::product_question_service_server::ProductQuestionService for Grpc {
+impl wire::product_question_service_server::ProductQuestionService for ProductQuestionGrpc {
     async fn create_product_question(
         &self,
         request: Request<wire::CreateProductQuestionRequest>,

@@ -11,7 +11,8 @@ use sqlx::PgConnection;
 
 use super::{ProductQuestion, repo};
 use crate::{
-    context::{Context, SCHEMA},
+    SCHEMA,
+    context::Context,
     error::Error,
     product::{self, Product},
     question::{self, Question},

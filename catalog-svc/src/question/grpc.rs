@@ -9,13 +9,13 @@ use crate::error::Error;
 
 /// Serves the questions.
 #[derive(Debug, Clone)]
-pub struct Grpc {
+pub struct QuestionGrpc {
     /// The use cases.
     pub questions: Questions,
 }
 
 #[tonic::async_trait]
-impl wire::question_service_server::QuestionService for Grpc {
+impl wire::question_service_server::QuestionService for QuestionGrpc {
     async fn create_question(
         &self,
         request: Request<wire::CreateQuestionRequest>,

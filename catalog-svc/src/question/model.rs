@@ -117,7 +117,6 @@ fn choices(values: &RawValue) -> Result<Vec<String>, InvalidValue> {
 
 /// What a new question is made of.
 #[derive(Debug, Clone)]
-#[expect(missing_docs, reason = "the fields are those of Question")]
 pub struct NewQuestion {
     pub title: String,
     pub description: Option<String>,
@@ -130,7 +129,6 @@ pub struct NewQuestion {
 
 /// What an update changes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the fields are those of Question")]
 pub struct QuestionPatch {
     pub title: Option<String>,
     pub description: Patch<String>,

@@ -11,10 +11,7 @@ use proto::common::v1::ListRequest;
 use sqlx::PgConnection;
 
 use super::{NewQuestion, Question, QuestionPatch, QuestionType, repo};
-use crate::{
-    context::{Context, SCHEMA},
-    error::Error,
-};
+use crate::{SCHEMA, context::Context, error::Error};
 
 /// The questions.
 #[derive(Debug, Clone)]

@@ -9,7 +9,7 @@ use crate::media::Media;
 
 /// Serves quotes.
 #[derive(Debug, Clone)]
-pub struct Grpc {
+pub struct QuoteGrpc {
     /// The use case.
     pub quotes: Quotes,
     /// Where images are.
@@ -17,7 +17,7 @@ pub struct Grpc {
 }
 
 #[tonic::async_trait]
-impl wire::catalog_quote_service_server::CatalogQuoteService for Grpc {
+impl wire::catalog_quote_service_server::CatalogQuoteService for QuoteGrpc {
     async fn quote(
         &self,
         request: Request<wire::QuoteRequest>,

@@ -7,7 +7,7 @@ use platform::{
 use proto::events::v1::TaxRateChanged;
 
 use super::TaxRate;
-use crate::context::SCHEMA;
+use crate::SCHEMA;
 
 /// The tax rate was made or changed.
 pub fn changed(ids: &Ids, tax_rate: &TaxRate) -> Message {

@@ -9,13 +9,13 @@ use crate::error::Error;
 
 /// Serves the tax rates.
 #[derive(Debug, Clone)]
-pub struct Grpc {
+pub struct TaxRateGrpc {
     /// The use cases.
     pub tax_rates: TaxRates,
 }
 
 #[tonic::async_trait]
-impl wire::tax_rate_service_server::TaxRateService for Grpc {
+impl wire::tax_rate_service_server::TaxRateService for TaxRateGrpc {
     async fn create_tax_rate(
         &self,
         request: Request<wire::CreateTaxRateRequest>,

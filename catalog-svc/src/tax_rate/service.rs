@@ -13,10 +13,7 @@ use proto::common::v1::ListRequest;
 use sqlx::PgConnection;
 
 use super::{NewTaxRate, TaxRate, TaxRatePatch, events, repo};
-use crate::{
-    context::{Context, SCHEMA},
-    error::Error,
-};
+use crate::{SCHEMA, context::Context, error::Error};
 
 /// The tax rates.
 #[derive(Debug, Clone)]

@@ -25,7 +25,7 @@ const HEALTHY: Duration = Duration::from_secs(30);
 /// #     stop: tokio_util::sync::CancellationToken) -> anyhow::Result<()> {
 /// # const SCHEMA: Schema = Schema::new("orders");
 /// let tasks = Supervisor::new(stop.clone());
-/// tasks.spawn("relay", move |stop| {
+/// tasks.spawn("outbox-relay", move |stop| {
 ///     let relay = relay::run(pool.clone(), SCHEMA, js.clone(), stop);
 ///     async move { relay.await; Ok(()) }
 /// });
@@ -49,13 +49,13 @@ impl Supervisor {
     }
 
     /// Starts a task. It must end soon after the token it is given is cancelled.
-    pub fn spawn<F, Fut>(&self, name: &'static str, task: F)
+    pub fn spawn<F, Fut>(&self, name: impl Into<String>, task: F)
     where
         F: Fn(CancellationToken) -> Fut + Send + 'static,
         Fut: Future<Output = anyhow::Result<()>> + Send + 'static,
     {
         self.tasks
-            .spawn(keep_running(name, task, self.stop.clone()));
+            .spawn(keep_running(name.into(), task, self.stop.clone()));
     }
 
     /// Waits for every task to end; they do after the token is cancelled.
@@ -65,7 +65,7 @@ impl Supervisor {
     }
 }
 
-async fn keep_running<F, Fut>(name: &'static str, task: F, stop: CancellationToken)
+async fn keep_running<F, Fut>(name: String, task: F, stop: CancellationToken)
 where
     F: Fn(CancellationToken) -> Fut,
     Fut: Future<Output = anyhow::Result<()>> + Send + 'static,
@@ -92,7 +92,7 @@ where
         }
         let error = telemetry::chain(fault.as_ref());
         tracing::error!(error, ?pause, "task {name} failed and starts again");
-        metrics::counter!("task_restarts_total", "task" => name).increment(1);
+        metrics::counter!("task_restarts_total", "task" => name.clone()).increment(1);
         if stop
             .run_until_cancelled(tokio::time::sleep(pause))
             .await

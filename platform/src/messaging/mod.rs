@@ -3,8 +3,8 @@
 //!
 //! # Publishing
 //!
-//! Append in the transaction of the change, while the aggregate's row is locked; the relay, started
-//! once in a service's `build`, does the rest. Nobody publishes to NATS directly.
+//! Append in the transaction of the change, while the aggregate's row is locked; the relay of
+//! [`Backbone`](crate::service::Backbone) does the rest. No other code publishes to NATS.
 //!
 //! ```no_run
 //! # use platform::{messaging::{jetstream, outbox, relay}, pg};

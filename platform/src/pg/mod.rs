@@ -1,7 +1,7 @@
 //! Postgres: the pool, the one way to begin a transaction, and what errors of the database mean.
 //!
-//! The process starts without Postgres and becomes ready when it appears. No SQL of a service
-//! lives here.
+//! A process waits for Postgres at its start and is not ready while it is unavailable. No SQL of a
+//! service lives here.
 
 mod errors;
 mod server;
@@ -16,10 +16,10 @@ use sqlx::{
 use tokio::time::{Instant, sleep};
 
 pub use errors::{ensure_affected, is_transient, on_constraint, retry_serialization};
-pub use server::{Unfit, is_reachable, wait_until_fit};
+pub use server::{UnsupportedServer, is_reachable, wait_until_ready};
 
 /// How long `migrate` waits for a database that is not up yet.
-const MIGRATE_PATIENCE: Duration = Duration::from_mins(1);
+const MIGRATE_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// A schema's name, which becomes part of SQL text: lower-case letters and underscores only.
 ///
@@ -159,11 +159,11 @@ pub async fn tx(pool: &PgPool) -> Result<Transaction<'static, Postgres>, sqlx::E
 /// Brings the schema up to date, as its owner role. Waits up to a minute for the database.
 pub async fn migrate(owner_url: &str, migrator: &Migrator) -> anyhow::Result<()> {
     let options = PgConnectOptions::from_str(owner_url)?.application_name("migrate");
-    let deadline = Instant::now() + MIGRATE_PATIENCE;
+    let deadline = Instant::now() + MIGRATE_TIMEOUT;
     let mut connection = loop {
         match PgConnection::connect_with(&options).await {
             Err(error) if is_transient(&error) && Instant::now() < deadline => {
-                tracing::info!(%error, "waiting for the database");
+                tracing::info!(%error, "postgres: not available, waiting");
                 sleep(Duration::from_millis(500)).await;
             }
             connected => break connected?,

@@ -35,9 +35,9 @@ fn read<A: Application>(
 ) -> Result<Invocation<A::Config>, clap::Error> {
     let mut command = command::<A>();
     let matches = command.try_get_matches_from_mut(args)?;
-    let parsed = match (matches.subcommand(), A::SCHEMA) {
-        (Some((name, matches)), Some(schema)) if name != "serve" => {
-            DatabaseCommand::parse(name, matches, schema, A::VERIFY).map(Invocation::Database)
+    let parsed = match (matches.subcommand(), A::DATABASE) {
+        (Some((name, matches)), Some(database)) if name != "serve" => {
+            DatabaseCommand::parse(name, matches, database, A::VERIFY).map(Invocation::Database)
         }
         (Some((_, matches)), _) => serve::<A>(matches),
         (None, _) => serve::<A>(&matches),
@@ -59,8 +59,8 @@ fn command<A: Application>() -> Command {
         .subcommand_negates_reqs(true)
         .args_conflicts_with_subcommands(true)
         .subcommand(serve.about("Serve; the default"));
-    match A::SCHEMA {
-        Some(schema) => command.subcommands(database::commands(schema, A::VERIFY)),
+    match A::DATABASE {
+        Some(database) => command.subcommands(database::commands(database, A::VERIFY)),
         None => command,
     }
 }
@@ -75,7 +75,8 @@ mod tests {
     use super::*;
     use crate::{
         config::Common,
-        service::{Runtime, Schema},
+        pg::Schema,
+        service::{Database, Runtime},
     };
 
     static MIGRATOR: Migrator = Migrator {
@@ -107,9 +108,9 @@ mod tests {
     impl<const OWNER: bool> Application for Stock<OWNER> {
         const NAME: &'static str = "stock-svc";
         const ABOUT: &'static str = "Counts the stock";
-        const SCHEMA: Option<Schema> = if OWNER {
-            Some(Schema {
-                name: "stock",
+        const DATABASE: Option<Database> = if OWNER {
+            Some(Database {
+                schema: Schema::new("stock"),
                 migrator: &MIGRATOR,
                 url_env: "STOCK_DATABASE_URL",
                 owner_url_env: "STOCK_OWNER_DATABASE_URL",

@@ -8,7 +8,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use sqlx::PgPool;
 use uuid::Uuid;
 
-use super::{Schema, Verify};
+use super::{Database, Verify};
 use crate::{
     config::{self, Nats, Telemetry},
     messaging::{self, dead_letters},
@@ -21,7 +21,7 @@ const URL: &str = "database-url";
 /// A command on the schema of a service.
 pub(super) struct DatabaseCommand {
     pub(super) telemetry: Telemetry,
-    schema: Schema,
+    database: Database,
     url: SecretString,
     action: Action,
 }
@@ -58,15 +58,15 @@ enum DeadLetters {
 }
 
 /// The command lines of a service that owns this schema.
-pub(super) fn commands(schema: Schema, verify: Option<Verify>) -> Vec<Command> {
+pub(super) fn commands(database: Database, verify: Option<Verify>) -> Vec<Command> {
     let owner = || {
         url(
             OWNER_URL,
-            schema.owner_url_env,
+            database.owner_url_env,
             "Database url of the owner role",
         )
     };
-    let app = || url(URL, schema.url_env, "Database url of the service's role");
+    let app = || url(URL, database.url_env, "Database url of the service's role");
     let migrate = Command::new("migrate").arg(owner());
     let replay = Replay::augment_args(Command::new("replay").arg(app()));
     let letters = DeadLetters::augment_subcommands(Command::new("dead-letters").arg(app()));
@@ -109,7 +109,7 @@ impl DatabaseCommand {
     pub(super) fn parse(
         name: &str,
         matches: &ArgMatches,
-        schema: Schema,
+        database: Database,
         verify: Option<Verify>,
     ) -> Result<Self, clap::Error> {
         let (url, action) = match (name, verify) {
@@ -127,23 +127,20 @@ impl DatabaseCommand {
             .unwrap_or_default();
         Ok(Self {
             telemetry: Telemetry::from_arg_matches(matches)?,
-            schema,
+            database,
             url,
             action,
         })
     }
 
     pub(super) async fn run(self) -> anyhow::Result<()> {
-        let schema = pg::Schema::new(self.schema.name);
+        let Database {
+            schema, migrator, ..
+        } = self.database;
         match &self.action {
             Action::Migrate => {
-                pg::migrate(self.url.expose_secret(), self.schema.migrator).await?;
-                let newest = self
-                    .schema
-                    .migrator
-                    .iter()
-                    .last()
-                    .map(|newest| newest.version);
+                pg::migrate(self.url.expose_secret(), migrator).await?;
+                let newest = migrator.iter().last().map(|newest| newest.version);
                 tracing::info!(newest, "schema {} is up to date", schema.name());
                 Ok(())
             }

@@ -1,51 +1,57 @@
-//! How every process starts, and how it stops: the same `main` for all, and the same
-//! `build` / `run_until_stopped` in production and in tests.
+//! How every process starts and stops: one `main` for all of them, and the same `build` and
+//! `run_until_stopped` in production and in tests.
 //!
 //! ```no_run
 //! # use platform::{
-//! #     config::{Common, Settings}, grpc::server::Server, lifecycle::Supervisor,
-//! #     messaging::{jetstream, relay}, pg, service::{self, Application, Runtime, Schema}};
+//! #     config::{Common, Nats, Settings}, grpc::server::Server, pg,
+//! #     service::{self, Application, Backbone, Database, Runtime}};
 //! # use proto::wallet::v1::{
 //! #     GetSettingsRequest, GetSettingsResponse,
 //! #     settings_service_server::{SettingsService, SettingsServiceServer}};
-//! # use sqlx::{PgPool, migrate::Migrator};
+//! # use sqlx::migrate::Migrator;
 //! # use tokio_util::sync::CancellationToken;
 //! # use tonic::{Request, Response, Status};
-//! # mod wallet_svc { pub(super) use super::WalletService; }
-//! # const SCHEMA: pg::Schema = pg::Schema::new("wallet");
+//! # mod wallet_svc { pub(super) use super::Service; }
 //! # #[derive(clap::Args)]
 //! # struct Config {
-//! #     #[arg(long)] listen: std::net::SocketAddr, #[arg(long)] database_url: String,
-//! #     #[arg(long)] nats_url: String, #[command(flatten)] common: Common }
+//! #     #[arg(long)] listen: std::net::SocketAddr,
+//! #     #[arg(long)] database_url: secrecy::SecretString,
+//! #     #[command(flatten)] nats: Nats, #[command(flatten)] common: Common }
 //! # impl Settings for Config {
 //! #     fn common(&self) -> &Common { &self.common }
 //! #     fn listen(&self) -> std::net::SocketAddr { self.listen }
 //! # }
-//! # struct SettingsApi;
+//! # struct SettingsGrpc;
 //! # #[tonic::async_trait]
-//! # impl SettingsService for SettingsApi {
+//! # impl SettingsService for SettingsGrpc {
 //! #     async fn get_settings(&self, _: Request<GetSettingsRequest>)
 //! #         -> Result<Response<GetSettingsResponse>, Status> {
 //! #         Ok(Response::new(GetSettingsResponse::default()))
 //! #     }
 //! # }
-//! # struct WalletService { server: Server, pool: PgPool, nats_url: String }
 //! // wallet-svc/src/main.rs
 //! fn main() -> std::process::ExitCode {
-//!     service::main::<wallet_svc::WalletService>()
+//!     service::main::<wallet_svc::Service>()
 //! }
 //!
 //! // wallet-svc/src/lib.rs
+//! pub const SCHEMA: pg::Schema = pg::Schema::new("wallet");
 //! # const _: &str = stringify! {
 //! pub static MIGRATOR: Migrator = sqlx::migrate!();
 //! # };
 //! # static MIGRATOR: Migrator = Migrator::DEFAULT;
 //!
-//! impl Application for WalletService {
+//! // wallet-svc/src/service.rs
+//! pub struct Service {
+//!     server: Server,
+//!     backbone: Backbone,
+//! }
+//!
+//! impl Application for Service {
 //!     const NAME: &'static str = "wallet-svc";
 //!     const ABOUT: &'static str = "Wallets, assets and the double-entry ledger";
-//!     const SCHEMA: Option<Schema> = Some(Schema {
-//!         name: "wallet",
+//!     const DATABASE: Option<Database> = Some(Database {
+//!         schema: SCHEMA,
 //!         migrator: &MIGRATOR,
 //!         url_env: "WALLET_DATABASE_URL",
 //!         owner_url_env: "WALLET_OWNER_DATABASE_URL",
@@ -54,27 +60,16 @@
 //!
 //!     async fn build(config: Config, runtime: Runtime) -> anyhow::Result<Self> {
 //!         let auth = runtime.auth(Self::NAME, &config.common)?;
-//!         let pool = pg::connect(&config.database_url, &pg::Options::new(Self::NAME))?;
-//!         let database = pool.clone();
-//!         runtime.readiness.require("postgres", move || {
-//!             let database = database.clone();
-//!             async move { anyhow::ensure!(pg::is_reachable(&database).await, "no answer"); Ok(()) }
-//!         });
+//!         let mut backbone =
+//!             Backbone::connect::<Self>(&config.database_url, &config.nats, &runtime).await?;
+//!         backbone.worker("verifier", |stop| async move { stop.cancelled().await; Ok(()) });
 //!         let server = Server::bind(config.listen, auth.verifier, runtime.readiness).await?
-//!             .add_service(SettingsServiceServer::new(SettingsApi));
-//!         Ok(Self { server, pool, nats_url: config.nats_url })
+//!             .add_service(SettingsServiceServer::new(SettingsGrpc));
+//!         Ok(Self { server, backbone })
 //!     }
 //!
 //!     async fn run_until_stopped(self, stop: CancellationToken) -> anyhow::Result<()> {
-//!         let tasks = Supervisor::new(stop.clone());
-//!         let js = jetstream::connect(&self.nats_url, Self::NAME).await?;
-//!         tasks.spawn("relay", move |stop| {
-//!             let relay = relay::run(self.pool.clone(), SCHEMA, js.clone(), stop);
-//!             async move { relay.await; Ok(()) }
-//!         });
-//!         self.server.serve(stop).await?;
-//!         tasks.finish().await;
-//!         Ok(())
+//!         self.backbone.run(self.server, stop).await
 //!     }
 //! }
 //! ```
@@ -83,15 +78,16 @@
 //!
 //! ```no_run
 //! # use platform::{auth::Auth, clock::Clock, service::{Application, Runtime}};
-//! # async fn start<WalletService: Application>(
-//! #     config: WalletService::Config, now: chrono::DateTime<chrono::Utc>, auth: Auth,
+//! # async fn start<Service: Application>(
+//! #     config: Service::Config, now: chrono::DateTime<chrono::Utc>, auth: Auth,
 //! #     stop: tokio_util::sync::CancellationToken) -> anyhow::Result<()> {
 //! let runtime = Runtime { clock: Clock::fixed(now), auth: Some(auth), ..Runtime::system() };
-//! let service = WalletService::build(config, runtime).await?;
+//! let service = Service::build(config, runtime).await?;
 //! tokio::spawn(service.run_until_stopped(stop.clone()));
 //! # Ok(()) }
 //! ```
 
+mod backbone;
 mod command;
 mod database;
 mod runtime;
@@ -106,25 +102,27 @@ use self::command::Invocation;
 use crate::{
     config::{self, Settings},
     lifecycle::{self, Metrics},
+    pg::Schema,
     telemetry,
 };
 
+pub use backbone::Backbone;
 pub use runtime::Runtime;
 
-/// How long a process may take to finish what it has begun.
-const DRAIN: Duration = Duration::from_secs(25);
+/// How long a process may take to stop.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(25);
 
 /// One of Guerdon's processes.
 pub trait Application: Sized + Send + 'static {
-    /// Its name in logs, traces and tokens: `orders-svc`.
+    /// Name in logs, traces and tokens: `orders-svc`.
     const NAME: &'static str;
-    /// One line for `--help`.
+    /// Description in `--help`, one line.
     const ABOUT: &'static str;
-    /// The schema it owns. With one come the commands `migrate`, `replay` and `dead-letters`.
-    const SCHEMA: Option<Schema> = None;
-    /// Checks that its data agree with each other; with it comes the command `verify`.
+    /// The database; with it come the commands `migrate`, `replay` and `dead-letters`.
+    const DATABASE: Option<Database> = None;
+    /// Checks the data for consistency; with it comes the command `verify`.
     const VERIFY: Option<Verify> = None;
-    /// Its settings.
+    /// Settings from flags and the environment.
     type Config: Settings;
 
     /// Connects and binds; port 0 picks a free one. Nothing is served before it runs.
@@ -140,27 +138,26 @@ pub trait Application: Sized + Send + 'static {
     ) -> impl Future<Output = anyhow::Result<()>> + Send;
 }
 
-/// Checks the data of a schema and fails on what is wrong with them.
+/// Checks the data of a schema; an error says what is inconsistent.
 pub type Verify = fn(PgPool) -> BoxFuture<'static, anyhow::Result<()>>;
 
-/// The database schema of a service.
+/// The schema of a service and the access to it.
 #[derive(Debug, Clone, Copy)]
-pub struct Schema {
-    /// Its name: `orders`.
-    pub name: &'static str,
-    /// Its migrations.
+pub struct Database {
+    /// The schema, which no other service uses.
+    pub schema: Schema,
+    /// Migrations of the schema.
     pub migrator: &'static Migrator,
-    /// The variable with the app role's url, which `replay` and `dead-letters` use.
+    /// Variable with the app role's url, which `replay` and `dead-letters` use.
     pub url_env: &'static str,
-    /// The variable with the owner role's url, which `migrate` uses.
+    /// Variable with the owner role's url, which `migrate` uses.
     pub owner_url_env: &'static str,
 }
 
-/// Runs a process from its command line to its exit code. Whatever happens, buffered spans leave
-/// before it ends.
+/// Runs a process from its command line to its exit code. Buffered spans are exported before it ends.
 pub fn main<A: Application>() -> ExitCode {
     let invocation = command::parse::<A>();
-    match started(A::NAME, invocation.telemetry()) {
+    match start_runtime(A::NAME, invocation.telemetry()) {
         Ok((runtime, guard)) => {
             let code = runtime.block_on(run::<A>(invocation));
             drop(guard);
@@ -174,7 +171,7 @@ pub fn main<A: Application>() -> ExitCode {
     }
 }
 
-fn started(
+fn start_runtime(
     name: &'static str,
     settings: &config::Telemetry,
 ) -> anyhow::Result<(tokio::runtime::Runtime, telemetry::Guard)> {
@@ -198,7 +195,7 @@ async fn run<A: Application>(invocation: Invocation<A::Config>) -> ExitCode {
         Err(error) => {
             tracing::error!(
                 error = telemetry::chain(error.as_ref()),
-                "ended with an error"
+                "process: failed, exiting"
             );
             ExitCode::FAILURE
         }
@@ -216,10 +213,12 @@ async fn serve<A: Application>(config: A::Config) -> anyhow::Result<()> {
     let readiness = runtime.readiness.clone();
     let probes = config.metrics_listen();
 
-    let Some(built) = stop.run_until_cancelled(A::build(config, runtime)).await else {
-        return Ok(());
+    let application = async {
+        let Some(built) = stop.run_until_cancelled(A::build(config, runtime)).await else {
+            return Ok(());
+        };
+        built?.run_until_stopped(stop.clone()).await
     };
-    let application = built?;
     tokio::spawn(metrics.clone().upkeep());
     let probes = async {
         match probes {
@@ -229,23 +228,22 @@ async fn serve<A: Application>(config: A::Config) -> anyhow::Result<()> {
             None => Ok(()),
         }
     };
-    let running = application.run_until_stopped(stop.clone());
-    // The first to fail ends the process: nothing half alive stays behind.
-    let work = async { tokio::try_join!(running, probes) };
+    // The first to fail ends the process.
+    let work = async { tokio::try_join!(application, probes) };
     tokio::select! {
         ended = work => {
             ended?;
-            tracing::info!("stopped");
+            tracing::info!("process: stopped");
             Ok(())
         }
-        () = drain_time(&stop) => {
-            tracing::error!(limit = ?DRAIN, "not everything had ended in time");
+        () = drain_timeout(&stop) => {
+            tracing::error!(timeout = ?DRAIN_TIMEOUT, "process: drain timed out, exiting");
             Ok(())
         }
     }
 }
 
-async fn drain_time(stop: &CancellationToken) {
+async fn drain_timeout(stop: &CancellationToken) {
     stop.cancelled().await;
-    tokio::time::sleep(DRAIN).await;
+    tokio::time::sleep(DRAIN_TIMEOUT).await;
 }

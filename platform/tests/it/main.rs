@@ -2,6 +2,7 @@
 //! NATS with JetStream (`NATS_URL`).
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
+mod backbone;
 mod bed;
 mod idempotency;
 mod inbox;

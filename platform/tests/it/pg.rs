@@ -160,7 +160,7 @@ async fn a_service_waits_for_its_database(_: PgPoolOptions, options: PgConnectOp
     assert!(!pg::is_reachable(&pool).await);
     let fit = tokio::spawn({
         let pool = pool.clone();
-        async move { pg::wait_until_fit(&pool).await }
+        async move { pg::wait_until_ready(&pool).await }
     });
     link.mend();
     tokio::time::timeout(SOON, fit)
@@ -200,9 +200,9 @@ async fn statements_and_locks_have_an_end(_: PgPoolOptions, options: PgConnectOp
 async fn a_server_that_forgets_is_refused(_: PgPoolOptions, options: PgConnectOptions) {
     let weak = options.options([("synchronous_commit", "off")]);
     let pool = PgPoolOptions::new().connect_lazy_with(weak);
-    let refused = pg::wait_until_fit(&pool).await.unwrap_err();
+    let refused = pg::wait_until_ready(&pool).await.unwrap_err();
     assert!(
-        matches!(refused, pg::Unfit::SynchronousCommit(_)),
+        matches!(refused, pg::UnsupportedServer::SynchronousCommit(_)),
         "{refused}"
     );
     assert!(!env("DATABASE_URL").is_empty());

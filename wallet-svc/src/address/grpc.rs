@@ -11,13 +11,13 @@ use super::{convert, service::Addresses};
 
 /// Adapts [`Addresses`] to gRPC.
 #[derive(Debug, Clone)]
-pub struct AddressApi(
+pub struct AddressGrpc(
     /// The use cases.
     pub Addresses,
 );
 
 #[tonic::async_trait]
-impl AddressService for AddressApi {
+impl AddressService for AddressGrpc {
     async fn create_address(
         &self,
         request: Request<CreateAddressRequest>,

@@ -12,13 +12,13 @@ use super::{convert, service::Assets};
 
 /// Adapts [`Assets`] to gRPC.
 #[derive(Debug, Clone)]
-pub struct AssetApi(
+pub struct AssetGrpc(
     /// The use cases.
     pub Assets,
 );
 
 #[tonic::async_trait]
-impl AssetService for AssetApi {
+impl AssetService for AssetGrpc {
     async fn create_asset(
         &self,
         request: Request<CreateAssetRequest>,

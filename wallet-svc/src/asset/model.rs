@@ -74,7 +74,6 @@ pub struct Asset {
 
 /// What a new asset starts with; fields as in [`Asset`].
 #[derive(Debug, Clone)]
-#[expect(missing_docs, reason = "Asset says what they are")]
 pub struct NewAsset {
     pub code: AssetCode,
     pub name: String,
@@ -89,7 +88,6 @@ pub struct NewAsset {
 
 /// A change of an asset; fields as in [`Asset`].
 #[derive(Debug, Clone, Default)]
-#[expect(missing_docs, reason = "Asset says what they are")]
 pub struct AssetPatch {
     pub name: Option<String>,
     pub symbol: Patch<String>,

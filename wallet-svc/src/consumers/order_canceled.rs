@@ -10,6 +10,7 @@ use super::{Poster, amount, id};
 use crate::ledger::{BonusChange, Command};
 
 /// Takes bonuses back.
+#[derive(Debug, Clone)]
 pub struct RevokeBonus(
     /// What it posts with.
     pub Poster,

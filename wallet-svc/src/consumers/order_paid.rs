@@ -10,6 +10,7 @@ use super::{Poster, amount, id};
 use crate::ledger::{BonusChange, Command};
 
 /// Grants bonuses.
+#[derive(Debug, Clone)]
 pub struct GrantBonus(
     /// What it posts with.
     pub Poster,

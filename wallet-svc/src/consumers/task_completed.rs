@@ -13,6 +13,7 @@ use crate::{
 };
 
 /// Credits rewards.
+#[derive(Debug, Clone)]
 pub struct CreditReward(
     /// What it posts with.
     pub Poster,

@@ -22,14 +22,14 @@ use crate::{access, error::Error, transaction, wallet::service::Wallets};
 
 /// Answers about movements.
 #[derive(Debug, Clone)]
-pub struct MovementApi {
+pub struct MovementGrpc {
     /// Where they are.
     pub pool: PgPool,
     /// For the lists of one wallet.
     pub wallets: Wallets,
 }
 
-impl MovementApi {
+impl MovementGrpc {
     /// The movements for the wire, with their transactions where asked for: one more query.
     async fn encode(&self, rows: &[Movement], embed: bool) -> Result<Vec<WireMovement>, Error> {
         let mut transactions = HashMap::new();
@@ -45,7 +45,7 @@ impl MovementApi {
 }
 
 #[tonic::async_trait]
-impl MovementService for MovementApi {
+impl MovementService for MovementGrpc {
     async fn get_movement(
         &self,
         request: Request<GetMovementRequest>,

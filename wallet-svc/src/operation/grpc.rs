@@ -16,7 +16,7 @@ use crate::{
 
 /// Adapts [`Operations`] to gRPC.
 #[derive(Debug, Clone)]
-pub struct LedgerApi(
+pub struct OperationGrpc(
     /// The use cases.
     pub Operations,
 );
@@ -32,7 +32,7 @@ fn encode(transactions: &[Transaction]) -> Vec<wire::Transaction> {
 }
 
 #[tonic::async_trait]
-impl LedgerService for LedgerApi {
+impl LedgerService for OperationGrpc {
     async fn post(
         &self,
         request: Request<wire::PostRequest>,

@@ -11,13 +11,13 @@ use crate::error::Error;
 
 /// Answers about payment methods; everybody may ask.
 #[derive(Debug, Clone)]
-pub struct PaymentMethodApi(
+pub struct PaymentMethodGrpc(
     /// Those configured.
     pub PaymentMethods,
 );
 
 #[tonic::async_trait]
-impl PaymentMethodService for PaymentMethodApi {
+impl PaymentMethodService for PaymentMethodGrpc {
     async fn get_payment_method(
         &self,
         request: Request<GetPaymentMethodRequest>,

@@ -13,13 +13,13 @@ use super::{convert, service::Rates};
 
 /// Adapts [`Rates`] to gRPC.
 #[derive(Debug, Clone)]
-pub struct RateApi(
+pub struct RateGrpc(
     /// The use cases.
     pub Rates,
 );
 
 #[tonic::async_trait]
-impl RateService for RateApi {
+impl RateService for RateGrpc {
     async fn create_rate(
         &self,
         request: Request<CreateRateRequest>,

@@ -12,13 +12,13 @@ use super::Settings;
 
 /// Answers the settings.
 #[derive(Debug, Clone)]
-pub struct SettingsApi(
+pub struct SettingsGrpc(
     /// The settings.
     pub Arc<Settings>,
 );
 
 #[tonic::async_trait]
-impl SettingsService for SettingsApi {
+impl SettingsService for SettingsGrpc {
     async fn get_settings(
         &self,
         _request: Request<GetSettingsRequest>,

@@ -19,7 +19,7 @@ use crate::{posting::Answer, wallet::service::Wallets};
 
 /// Adapts [`Transactions`] to gRPC.
 #[derive(Debug, Clone)]
-pub struct TransactionApi {
+pub struct TransactionGrpc {
     /// The use cases.
     pub transactions: Transactions,
     /// For the lists of one wallet.
@@ -43,7 +43,7 @@ fn respond<T: prost::Message + Default>(
     Ok(answer.into_response())
 }
 
-impl TransactionApi {
+impl TransactionGrpc {
     async fn advance<T, R: prost::Message + Default>(
         &self,
         request: Request<T>,
@@ -59,7 +59,7 @@ impl TransactionApi {
 }
 
 #[tonic::async_trait]
-impl TransactionService for TransactionApi {
+impl TransactionService for TransactionGrpc {
     async fn create_deposit(
         &self,
         request: Request<wire::CreateDepositRequest>,

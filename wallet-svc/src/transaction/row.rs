@@ -12,10 +12,6 @@ use crate::{asset::model::AssetCode, wallet::model::WalletId};
 
 /// A row of `wallet.transactions`.
 #[derive(Debug, Clone, FromRow)]
-#[expect(
-    missing_docs,
-    reason = "the columns' names; the model says what they mean"
-)]
 pub struct TransactionRow {
     pub id: TransactionId,
     pub r#type: String,

@@ -13,13 +13,13 @@ use super::{convert, service::Wallets};
 
 /// Adapts [`Wallets`] to gRPC.
 #[derive(Debug, Clone)]
-pub struct WalletApi(
+pub struct WalletGrpc(
     /// The use cases.
     pub Wallets,
 );
 
 #[tonic::async_trait]
-impl WalletService for WalletApi {
+impl WalletService for WalletGrpc {
     async fn create_wallet(
         &self,
         request: Request<CreateWalletRequest>,

@@ -23,7 +23,7 @@ use crate::{
 
 /// Serves the lines of orders.
 #[derive(Debug, Clone)]
-pub struct LineService(pub Orders);
+pub struct OrderLineGrpc(pub Orders);
 
 fn units(id: &str, quantity: Option<u32>) -> Result<Units, Error> {
     let id = line_id(id)?;
@@ -32,7 +32,7 @@ fn units(id: &str, quantity: Option<u32>) -> Result<Units, Error> {
 }
 
 #[tonic::async_trait]
-impl order_line_service_server::OrderLineService for LineService {
+impl order_line_service_server::OrderLineService for OrderLineGrpc {
     async fn get_order_line(
         &self,
         request: Request<GetOrderLineRequest>,
@@ -61,7 +61,7 @@ impl order_line_service_server::OrderLineService for LineService {
 }
 
 #[tonic::async_trait]
-impl order_line_fulfilment_service_server::OrderLineFulfilmentService for LineService {
+impl order_line_fulfilment_service_server::OrderLineFulfilmentService for OrderLineGrpc {
     async fn fulfill_order_line(
         &self,
         request: Request<FulfillOrderLineRequest>,

@@ -5,8 +5,8 @@ mod orders;
 
 use platform::ids::Id;
 
-pub use lines::LineService;
-pub use orders::OrderService;
+pub use lines::OrderLineGrpc;
+pub use orders::OrderGrpc;
 
 use super::model::{LineId, OrderId};
 use crate::error::Error;

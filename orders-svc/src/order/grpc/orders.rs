@@ -29,7 +29,7 @@ use crate::{
 
 /// Serves orders.
 #[derive(Debug, Clone)]
-pub struct OrderService(pub Orders);
+pub struct OrderGrpc(pub Orders);
 
 fn at(field: &'static str) -> impl FnOnce(InvalidValue) -> Error {
     move |invalid| Error::invalid(field, invalid)
@@ -55,7 +55,7 @@ macro_rules! respond {
 pub(super) use respond;
 
 #[tonic::async_trait]
-impl order_service_server::OrderService for OrderService {
+impl order_service_server::OrderService for OrderGrpc {
     async fn create_order(
         &self,
         request: Request<CreateOrderRequest>,

@@ -7,5 +7,6 @@ mod outage;
 mod readme;
 mod refusals;
 mod sdk;
+mod skeleton;
 mod tiers;
 mod trace;

@@ -20,7 +20,7 @@ use platform::{
 use sqlx::{ConnectOptions as _, PgPool, postgres::PgConnectOptions};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
-use wallet_svc::{WalletService, config::Config, verify};
+use wallet_svc::{Service, config::Config, verify};
 
 pub(crate) use clients::{Clients, keyed, result};
 pub(crate) use expect::{Balance, Rejection, balance, invalid, rejection, usd};
@@ -192,7 +192,7 @@ impl Process {
         let config = Flags::try_parse_from(args).unwrap().config;
         let runtime = runtime(seed);
         let mut readiness = runtime.readiness.subscribe();
-        let service = WalletService::build(config, runtime).await.unwrap();
+        let service = Service::build(config, runtime).await.unwrap();
         let url = format!("http://{}", service.local_addr());
         let stop = CancellationToken::new();
         let task = tokio::spawn(service.run_until_stopped(stop.clone()));

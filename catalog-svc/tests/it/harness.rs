@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use catalog_svc::{CatalogService, config::Config};
+use catalog_svc::{Service, config::Config};
 use chrono::{DateTime, Utc};
 use clap::{Args as _, Command, FromArgMatches as _};
 use platform::{
@@ -58,7 +58,7 @@ impl Catalog {
             auth: Some(auth()),
             ..Runtime::system()
         };
-        let service = CatalogService::build(config(&server, &wallet), runtime)
+        let service = Service::build(config(&server, &wallet), runtime)
             .await
             .unwrap();
         let client = client::connect("catalog", &format!("http://{}", service.local_addr()), None);

@@ -24,7 +24,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status, transport::Channel};
 
-use orders_svc::{OrdersService, config::Config};
+use orders_svc::{Service, config::Config};
 
 use crate::fakes::World;
 
@@ -83,7 +83,7 @@ impl Bed {
             auth: Some(auth),
             ..Runtime::system()
         };
-        let service = OrdersService::build(config, runtime).await.unwrap();
+        let service = Service::build(config, runtime).await.unwrap();
         let url = format!("http://{}", service.local_addr());
         let stop = CancellationToken::new();
         self.running = Some(Running {

@@ -1,0 +1,112 @@
+//! Puts catalog-svc together.
+
+use std::net::SocketAddr;
+
+use platform::{
+    grpc::{client, server::Server},
+    service::{Application, Backbone, Database, Runtime},
+};
+use proto::catalog::v1::{
+    catalog_quote_service_server::CatalogQuoteServiceServer,
+    category_service_server::CategoryServiceServer,
+    product_question_service_server::ProductQuestionServiceServer,
+    product_service_server::ProductServiceServer, question_service_server::QuestionServiceServer,
+    tax_rate_service_server::TaxRateServiceServer,
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    MIGRATOR, SCHEMA,
+    category::{Categories, grpc::CategoryGrpc},
+    clients::wallet::Wallet,
+    config::Config,
+    consumers::{WALLET, asset_changed::FollowAssets},
+    context::Context,
+    media::Media,
+    product::{Products, grpc::ProductGrpc},
+    product_question::{ProductQuestions, grpc::ProductQuestionGrpc},
+    question::{Questions, grpc::QuestionGrpc},
+    quote::{Quotes, grpc::QuoteGrpc},
+    tax_rate::{TaxRates, grpc::TaxRateGrpc},
+};
+
+/// catalog-svc, connected and bound.
+#[derive(Debug)]
+pub struct Service {
+    server: Server,
+    backbone: Backbone,
+}
+
+impl Service {
+    /// Returns the address of the gRPC server.
+    pub fn local_addr(&self) -> SocketAddr {
+        self.server.local_addr()
+    }
+}
+
+impl Application for Service {
+    const NAME: &'static str = "catalog-svc";
+    const ABOUT: &'static str = "Products, their categories and taxes";
+    const DATABASE: Option<Database> = Some(Database {
+        schema: SCHEMA,
+        migrator: &MIGRATOR,
+        url_env: "CATALOG_DATABASE_URL",
+        owner_url_env: "CATALOG_OWNER_DATABASE_URL",
+    });
+    type Config = Config;
+
+    async fn build(config: Config, runtime: Runtime) -> anyhow::Result<Self> {
+        let auth = runtime.auth(Self::NAME, &config.common)?;
+        let mut backbone =
+            Backbone::connect::<Self>(&config.database_url, &config.nats, &runtime).await?;
+        let peers = &config.common.peers;
+        let wallet = client::connect("wallet", &peers.wallet_grpc_url, Some(auth.token))?;
+        let wallet = Wallet::new(&wallet);
+        backbone.consume(WALLET, "AssetChanged", FollowAssets(wallet.clone()));
+
+        let context = Context {
+            pool: backbone.pool(),
+            clock: runtime.clock,
+            ids: runtime.ids,
+        };
+        let media = Media::new(&config.media_base_url);
+        let server = Server::bind(config.listen, auth.verifier, runtime.readiness).await?;
+        let server = add_services(server, &context, wallet, media);
+        Ok(Self { server, backbone })
+    }
+
+    async fn run_until_stopped(self, stop: CancellationToken) -> anyhow::Result<()> {
+        self.backbone.run(self.server, stop).await
+    }
+}
+
+fn add_services(server: Server, context: &Context, wallet: Wallet, media: Media) -> Server {
+    let categories = CategoryGrpc {
+        categories: Categories::new(context.clone()),
+        media: media.clone(),
+    };
+    let tax_rates = TaxRateGrpc {
+        tax_rates: TaxRates::new(context.clone()),
+    };
+    let products = ProductGrpc {
+        products: Products::new(context.clone(), wallet),
+        media: media.clone(),
+    };
+    let questions = QuestionGrpc {
+        questions: Questions::new(context.clone()),
+    };
+    let product_questions = ProductQuestionGrpc {
+        links: ProductQuestions::new(context.clone()),
+    };
+    let quotes = QuoteGrpc {
+        quotes: Quotes::new(context.clone()),
+        media,
+    };
+    server
+        .add_service(CategoryServiceServer::new(categories))
+        .add_service(TaxRateServiceServer::new(tax_rates))
+        .add_service(ProductServiceServer::new(products))
+        .add_service(QuestionServiceServer::new(questions))
+        .add_service(ProductQuestionServiceServer::new(product_questions))
+        .add_service(CatalogQuoteServiceServer::new(quotes))
+}

@@ -1,0 +1,204 @@
+//! Puts wallet-svc together.
+
+use std::{net::SocketAddr, sync::Arc};
+
+use platform::{
+    grpc::{client, server::Server},
+    ids::Ids,
+    service::{Application, Backbone, Database, Runtime, Verify},
+};
+use proto::wallet::v1::{
+    address_service_server::AddressServiceServer, asset_service_server::AssetServiceServer,
+    ledger_service_server::LedgerServiceServer, movement_service_server::MovementServiceServer,
+    payment_method_service_server::PaymentMethodServiceServer,
+    rate_service_server::RateServiceServer, settings_service_server::SettingsServiceServer,
+    transaction_service_server::TransactionServiceServer,
+    wallet_service_server::WalletServiceServer,
+};
+use secrecy::ExposeSecret as _;
+use sqlx::PgPool;
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    MIGRATOR, SCHEMA,
+    address::{grpc::AddressGrpc, hd::AccountKeys, service::Addresses},
+    asset::{directory::AssetDirectory, grpc::AssetGrpc, service::Assets},
+    clients::identity::Users,
+    config::Config,
+    consumers::{
+        self, IDENTITY, ORDERS, order_canceled::RevokeBonus, order_paid::GrantBonus,
+        task_completed::CreditReward,
+    },
+    movement::grpc::MovementGrpc,
+    operation::{grpc::OperationGrpc, service::Operations},
+    payment_method::{self, grpc::PaymentMethodGrpc, model::PaymentMethods},
+    posting::Poster,
+    rate::{grpc::RateGrpc, service::Rates},
+    settings::{Settings, first_start::first_start, grpc::SettingsGrpc},
+    transaction::{activity::Activities, grpc::TransactionGrpc, service::Transactions},
+    verify,
+    wallet::{grpc::WalletGrpc, service::Wallets},
+};
+
+/// wallet-svc, connected and bound.
+#[derive(Debug)]
+pub struct Service {
+    server: Server,
+    backbone: Backbone,
+}
+
+impl Service {
+    /// Returns the address of the gRPC server.
+    pub fn local_addr(&self) -> SocketAddr {
+        self.server.local_addr()
+    }
+}
+
+impl Application for Service {
+    const NAME: &'static str = "wallet-svc";
+    const ABOUT: &'static str = "Wallets, assets and the double-entry ledger";
+    const DATABASE: Option<Database> = Some(Database {
+        schema: SCHEMA,
+        migrator: &MIGRATOR,
+        url_env: "WALLET_DATABASE_URL",
+        owner_url_env: "WALLET_OWNER_DATABASE_URL",
+    });
+    const VERIFY: Option<Verify> = Some(|pool| Box::pin(verify::verify(pool)));
+    type Config = Config;
+
+    async fn build(config: Config, runtime: Runtime) -> anyhow::Result<Self> {
+        let auth = runtime.auth(Self::NAME, &config.common)?;
+        let methods = payment_method::file::read(config.payment_methods_file.as_deref())?;
+        let keys = AccountKeys::read(config.hd_public_keys.as_ref())?;
+        let mut backbone =
+            Backbone::connect::<Self>(&config.database_url, &config.nats, &runtime).await?;
+        let identity = &config.common.peers.identity_grpc_url;
+        let users = Users::new(&client::connect("identity", identity, Some(auth.token))?);
+        let posting = Poster::connect(config.database_url.expose_secret())?;
+        let (postings, poster) = Poster::new(posting, runtime.ids.clone());
+        let consumers = consumers::Poster {
+            postings,
+            assets: AssetDirectory::new(backbone.pool()),
+        };
+        let pool = backbone.pool();
+        let services =
+            Services::new(&config, &runtime, pool, users, &consumers, methods, keys).await?;
+        add_tasks(&mut backbone, poster, &consumers);
+        let server = Server::bind(config.listen, auth.verifier, runtime.readiness).await?;
+        let server = services.add_to(server, consumers);
+        Ok(Self { server, backbone })
+    }
+
+    async fn run_until_stopped(self, stop: CancellationToken) -> anyhow::Result<()> {
+        self.backbone.run(self.server, stop).await
+    }
+}
+
+fn add_tasks(backbone: &mut Backbone, poster: Poster, consumers: &consumers::Poster) {
+    backbone.essential("poster", move |stop| async move {
+        poster.spawn(stop)?.await?;
+        Ok(())
+    });
+    backbone.consume_effect(ORDERS, "OrderPaid", GrantBonus(consumers.clone()));
+    backbone.consume_effect(ORDERS, "OrderCanceled", RevokeBonus(consumers.clone()));
+    backbone.consume_effect(IDENTITY, "TaskCompleted", CreditReward(consumers.clone()));
+    let pool = backbone.pool();
+    backbone.worker("verifier", move |stop| {
+        let verifier = verify::task::run(pool.clone(), stop);
+        async move {
+            verifier.await;
+            Ok(())
+        }
+    });
+}
+
+/// The use cases behind the gRPC services.
+struct Services {
+    pool: PgPool,
+    wallets: Wallets,
+    assets: Assets,
+    rates: Rates,
+    users: Users,
+    settings: Arc<Settings>,
+    methods: PaymentMethods,
+    addresses: Addresses,
+    ids: Ids,
+}
+
+impl Services {
+    async fn new(
+        config: &Config,
+        runtime: &Runtime,
+        pool: PgPool,
+        users: Users,
+        consumers: &consumers::Poster,
+        methods: PaymentMethods,
+        keys: AccountKeys,
+    ) -> anyhow::Result<Self> {
+        let (clock, ids) = (runtime.clock.clone(), runtime.ids.clone());
+        let wallets = Wallets::new(pool.clone(), users.clone(), clock.clone(), ids.clone());
+        let assets = Assets::new(pool.clone(), clock.clone(), ids.clone());
+        let bonus = config.bonus_asset_code.as_deref();
+        let default = &config.default_asset_code;
+        let settings = first_start(&pool, &clock, &wallets, &assets, default, bonus).await?;
+        let directory = consumers.assets.clone();
+        Ok(Self {
+            rates: Rates::new(pool.clone(), directory.clone(), clock.clone(), ids.clone()),
+            addresses: Addresses {
+                pool: pool.clone(),
+                assets: directory,
+                keys,
+                clock,
+                ids: ids.clone(),
+            },
+            pool,
+            wallets,
+            assets,
+            users,
+            settings: Arc::new(settings),
+            methods,
+            ids,
+        })
+    }
+
+    fn add_to(self, server: Server, consumers: consumers::Poster) -> Server {
+        let consumers::Poster { postings, assets } = consumers;
+        let operations = Operations::new(
+            self.pool.clone(),
+            postings.clone(),
+            assets.clone(),
+            self.ids.clone(),
+        );
+        let transactions = TransactionGrpc {
+            transactions: Transactions::new(
+                self.pool.clone(),
+                postings,
+                assets,
+                self.settings.clone(),
+                self.methods.clone(),
+                self.ids,
+            ),
+            wallets: self.wallets.clone(),
+            activities: Activities {
+                pool: self.pool.clone(),
+                users: self.users,
+            },
+        };
+        let movements = MovementGrpc {
+            pool: self.pool.clone(),
+            wallets: self.wallets.clone(),
+        };
+        server
+            .add_service(WalletServiceServer::new(WalletGrpc(self.wallets)))
+            .add_service(AssetServiceServer::new(AssetGrpc(self.assets)))
+            .add_service(RateServiceServer::new(RateGrpc(self.rates)))
+            .add_service(TransactionServiceServer::new(transactions))
+            .add_service(MovementServiceServer::new(movements))
+            .add_service(LedgerServiceServer::new(OperationGrpc(operations)))
+            .add_service(AddressServiceServer::new(AddressGrpc(self.addresses)))
+            .add_service(PaymentMethodServiceServer::new(PaymentMethodGrpc(
+                self.methods,
+            )))
+            .add_service(SettingsServiceServer::new(SettingsGrpc(self.settings)))
+    }
+}

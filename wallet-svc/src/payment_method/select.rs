@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use platform::{
     error::{Code, Failure, FieldCode},
     list::{
-        check::{Condition, Start, Test, check},
+        check::{Comparison, Condition, Membership, Predicate, Start, check},
         fields::Value,
     },
 };
@@ -42,15 +42,18 @@ pub fn select<'m>(
     Ok(found)
 }
 
-fn holds(method: &PaymentMethod, Condition { field, test }: &Condition) -> bool {
+fn holds(method: &PaymentMethod, Condition { field, predicate }: &Condition) -> bool {
     let value = value(method, field.name);
-    match test {
-        Test::Equals(wanted) => value == *wanted,
-        Test::In(wanted) => wanted.contains(&value),
-        Test::NotIn(unwanted) => !unwanted.contains(&value),
-        Test::Compares(operator, bound) => compares(compare(&value, bound), *operator),
-        // No field of the table is a text to search or a flag.
-        Test::Matches { .. } | Test::Switched(_) | Test::Holds(_) => false,
+    match predicate {
+        Predicate::Member(Membership::Equals(wanted))
+        | Predicate::Scalar(Comparison::Equals(wanted)) => value == *wanted,
+        Predicate::Member(Membership::In(wanted)) => wanted.contains(&value),
+        Predicate::Member(Membership::NotIn(unwanted)) => !unwanted.contains(&value),
+        Predicate::Scalar(Comparison::Bound(operator, bound)) => {
+            compares(compare(&value, bound), *operator)
+        }
+        // No field of the table is a text to match or a flag.
+        Predicate::Scalar(Comparison::Matches { .. }) | Predicate::Flag(_) => false,
     }
 }
 

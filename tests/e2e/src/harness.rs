@@ -1,4 +1,4 @@
-//! A client of a running stack, with the steps that many tests begin with.
+//! A client of a running stack, with the steps that many tests share.
 
 use std::{
     future::Future,
@@ -9,13 +9,13 @@ use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use stack::{Stack, StackOptions};
 
-/// How long anything that happens by itself may take.
-const PATIENCE: Duration = Duration::from_mins(1);
-const POLL: Duration = Duration::from_millis(25);
+/// The limit for effects of background work.
+const EVENTUALLY_TIMEOUT: Duration = Duration::from_mins(1);
+const POLL_INTERVAL: Duration = Duration::from_millis(25);
 
-/// A stack and its REST API.
+/// A running stack and a client of its REST API.
 #[derive(Debug)]
-pub struct Shop {
+pub struct TestApp {
     /// The processes.
     pub stack: Stack,
     base: String,
@@ -23,25 +23,25 @@ pub struct Shop {
     headers: Vec<(&'static str, String)>,
 }
 
-/// Status and body of an answer.
+/// A response of the REST API.
 #[derive(Debug)]
-pub struct Answer {
-    /// The status.
+pub struct ApiResponse {
+    /// The HTTP status.
     pub status: StatusCode,
-    /// The headers.
+    /// The HTTP headers.
     pub headers: reqwest::header::HeaderMap,
-    /// The body, `null` where there is none.
+    /// The JSON body, `null` where there is none.
     pub body: Value,
 }
 
-/// Dollars as answers show them: `usd("1.50")` is `1.50000000`.
+/// Formats dollars like a response: `usd("1.50")` is `1.50000000`.
 pub fn usd(amount: &str) -> String {
     format!("{amount}000000")
 }
 
-impl Shop {
+impl TestApp {
     /// Starts a stack.
-    pub async fn open(options: StackOptions) -> Self {
+    pub async fn start(options: StackOptions) -> Self {
         let start = tokio::task::spawn_blocking(|| Stack::start(options));
         let stack = start.await.expect("no panic").expect("the stack starts");
         let base = stack.wiring().rest_url();
@@ -53,12 +53,12 @@ impl Shop {
         }
     }
 
-    /// Where the API is.
+    /// Returns the address of the REST API.
     pub fn base(&self) -> &str {
         &self.base
     }
 
-    /// The same shop with a header on every request.
+    /// Adds a header to every request.
     #[must_use]
     pub fn with_header(mut self, name: &'static str, value: &str) -> Self {
         self.headers.push((name, value.to_owned()));
@@ -66,10 +66,10 @@ impl Shop {
     }
 
     /// Sends a request.
-    pub async fn send(&self, method: Method, path: &str, body: Option<&Value>) -> Answer {
+    pub async fn send(&self, method: Method, path: &str, body: Option<&Value>) -> ApiResponse {
         self.try_send(method, path, body)
             .await
-            .expect("the gateway answers")
+            .expect("the gateway responds")
     }
 
     async fn try_send(
@@ -77,7 +77,7 @@ impl Shop {
         method: Method,
         path: &str,
         body: Option<&Value>,
-    ) -> reqwest::Result<Answer> {
+    ) -> reqwest::Result<ApiResponse> {
         let mut request = self.client.request(method, format!("{}{path}", self.base));
         for (name, value) in &self.headers {
             request = request.header(*name, value);
@@ -89,122 +89,122 @@ impl Shop {
         let (status, headers) = (response.status(), response.headers().clone());
         let text = response.text().await?;
         let body = serde_json::from_str(&text).unwrap_or(Value::Null);
-        Ok(Answer {
+        Ok(ApiResponse {
             status,
             headers,
             body,
         })
     }
 
-    /// GET.
-    pub async fn get(&self, path: &str) -> Answer {
+    /// Sends a GET.
+    pub async fn get(&self, path: &str) -> ApiResponse {
         self.send(Method::GET, path, None).await
     }
 
-    /// POST.
-    pub async fn post(&self, path: &str, body: Value) -> Answer {
+    /// Sends a POST.
+    pub async fn post(&self, path: &str, body: Value) -> ApiResponse {
         self.send(Method::POST, path, Some(&body)).await
     }
 
-    /// The `data` of a POST that must succeed.
-    pub async fn make(&self, path: &str, body: Value) -> Value {
-        let answer = self.post(path, body).await;
-        assert!(answer.status.is_success(), "POST {path}: {answer:?}");
-        answer.body["data"].clone()
+    /// Returns the `data` of a POST that must succeed.
+    pub async fn create(&self, path: &str, body: Value) -> Value {
+        let response = self.post(path, body).await;
+        assert!(response.status.is_success(), "POST {path}: {response:?}");
+        response.body["data"].clone()
     }
 
-    /// The `data` of a GET that must succeed.
-    pub async fn read(&self, path: &str) -> Value {
-        let answer = self.get(path).await;
-        assert_eq!(answer.status, StatusCode::OK, "GET {path}: {answer:?}");
-        answer.body["data"].clone()
+    /// Returns the `data` of a GET that must succeed.
+    pub async fn get_data(&self, path: &str) -> Value {
+        let response = self.get(path).await;
+        assert_eq!(response.status, StatusCode::OK, "GET {path}: {response:?}");
+        response.body["data"].clone()
     }
 
-    /// Asks until the check passes.
+    /// Repeats the check until it passes.
     ///
     /// # Panics
-    /// After a minute, with the last thing that was wrong.
-    pub async fn until<F: Future<Output = Result<(), String>>>(&self, check: impl Fn() -> F) {
-        let end = Instant::now() + PATIENCE;
-        let mut ticks = tokio::time::interval(POLL);
+    /// After a minute, with the last error.
+    pub async fn eventually<F: Future<Output = Result<(), String>>>(&self, check: impl Fn() -> F) {
+        let deadline = Instant::now() + EVENTUALLY_TIMEOUT;
+        let mut interval = tokio::time::interval(POLL_INTERVAL);
         loop {
-            ticks.tick().await;
+            interval.tick().await;
             match check().await {
                 Ok(()) => return,
-                Err(wrong) => assert!(Instant::now() < end, "{wrong}"),
+                Err(error) => assert!(Instant::now() < deadline, "{error}"),
             }
         }
     }
 
-    /// What a wallet holds of usd.
+    /// Returns the usd balance of a wallet.
     pub async fn balance(&self, wallet: &Value) -> String {
         let path = format!("/wallets/{}/balance?filter[assetCode]=usd", text(wallet));
-        let entries = self.read(&path).await;
+        let entries = self.get_data(&path).await;
         entries[0]["amount"]
             .as_str()
             .unwrap_or("0.00000000")
             .to_owned()
     }
 
-    /// Waits until a wallet holds so much usd.
-    pub async fn until_balance(&self, wallet: &Value, amount: &str) {
-        self.until(|| async {
-            let held = self.balance(wallet).await;
-            if held == amount {
+    /// Waits until a wallet has this usd balance.
+    pub async fn wait_for_balance(&self, wallet: &Value, expected: &str) {
+        self.eventually(|| async {
+            let balance = self.balance(wallet).await;
+            if balance == expected {
                 Ok(())
             } else {
-                Err(format!("holds {held}, not {amount}"))
+                Err(format!("the balance is {balance}, not {expected}"))
             }
         })
         .await;
     }
 
-    /// An approved user with a primary wallet.
-    pub async fn user(&self, name: &str) -> Value {
+    /// Creates an approved user with a primary wallet.
+    pub async fn create_user(&self, name: &str) -> Value {
         let body = json!({
             "email": format!("{name}@example.com"), "name": name, "password": "Correct1Horse",
             "approved": true,
         });
-        self.make("/users", body).await
+        self.create("/users", body).await
     }
 
-    /// Brings so much usd into a wallet.
-    pub async fn fund(&self, wallet: &Value, amount: &str) {
+    /// Confirms a usd deposit to a wallet.
+    pub async fn deposit(&self, wallet: &Value, amount: &str) {
         let body = json!({
             "amount": amount, "assetCode": "usd", "code": "internal", "data": {}, "commit": true,
             "destinationWalletId": wallet,
         });
-        let deposit = self.make("/transactions/deposit", body).await;
+        let deposit = self.create("/transactions/deposit", body).await;
         let path = format!("/transactions/{}/confirm", text(&deposit["id"]));
-        assert_eq!(self.make(&path, json!({})).await["status"], "confirmed");
+        assert_eq!(self.create(&path, json!({})).await["status"], "confirmed");
     }
 
-    /// A product with a bonus, taxed at 20 %.
-    pub async fn product(&self, name: &str, price: &str, bonus: &str) -> Value {
+    /// Creates a product with a bonus, taxed at 20 %.
+    pub async fn create_product(&self, name: &str, price: &str, bonus: &str) -> Value {
         let category = self
-            .make("/categories", json!({ "title": format!("{name}s") }))
+            .create("/categories", json!({ "title": format!("{name}s") }))
             .await;
         let tax = self
-            .make("/tax-rates", json!({ "name": "VAT", "rate": "20" }))
+            .create("/tax-rates", json!({ "name": "VAT", "rate": "20" }))
             .await;
         let body = json!({
             "name": name, "price": price, "bonus": bonus, "assetCode": "usd",
             "categoryId": category["id"], "taxRateId": tax["id"], "allowChoosingQuantity": true,
         });
-        self.make("/products", body).await
+        self.create("/products", body).await
     }
 
-    /// Asserts that a request is refused with this status and code, and gives the document.
-    pub async fn refused(&self, path: &str, body: Value, status: u16, code: &str) -> Value {
-        let answer = self.post(path, body).await;
-        assert_eq!(answer.status.as_u16(), status, "{path}: {answer:?}");
-        assert_eq!(answer.body["code"], code, "{path}: {answer:?}");
-        answer.body
+    /// Asserts that a POST fails with this status and code, and returns the problem document.
+    pub async fn expect_error(&self, path: &str, body: Value, status: u16, code: &str) -> Value {
+        let response = self.post(path, body).await;
+        assert_eq!(response.status.as_u16(), status, "{path}: {response:?}");
+        assert_eq!(response.body["code"], code, "{path}: {response:?}");
+        response.body
     }
 
-    /// Asserts that money is conserved and nothing was left unpublished: what must hold after any
-    /// test, whatever was killed in it.
-    pub async fn check_books(&self) {
+    /// Asserts that the ledger is consistent and every event is published, as after any test, whatever
+    /// was killed in it.
+    pub async fn assert_settled(&self) {
         let program = self.stack.program("wallet-svc").expect("it is built");
         let url = self
             .stack
@@ -218,12 +218,12 @@ impl Shop {
             .output();
         let output = verify.await.expect("wallet-svc runs");
         assert!(output.status.success(), "{output:?}");
-        self.until(|| async {
+        self.eventually(|| async {
             let unpublished = self.unpublished().await;
             if unpublished == 0 {
                 Ok(())
             } else {
-                Err(format!("{unpublished} runs of events wait"))
+                Err(format!("{unpublished} ranges of events are not published"))
             }
         })
         .await;
@@ -236,7 +236,7 @@ impl Shop {
                           + (select count(*) from orders.outbox_pending)
                           + (select count(*) from wallet.outbox_pending)
                           + (select count(*) from identity.outbox_pending)";
-        let connection = connection.as_mut().expect("Postgres answers");
+        let connection = connection.as_mut().expect("Postgres responds");
         sqlx::query_scalar(count)
             .fetch_one(connection)
             .await
@@ -244,9 +244,9 @@ impl Shop {
     }
 }
 
-/// An id out of a body.
+/// Returns the string in a JSON value.
 pub fn text(value: &Value) -> &str {
     value
         .as_str()
-        .unwrap_or_else(|| panic!("{value} is no text"))
+        .unwrap_or_else(|| panic!("{value} is not a string"))
 }

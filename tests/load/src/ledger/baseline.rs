@@ -1,4 +1,4 @@
-//! The contestants: ledgers in SQL that run one transfer per transaction, driven by pgbench.
+//! The baselines: ledgers in SQL that run one transfer per transaction, driven by pgbench.
 
 use std::{
     collections::BTreeMap,
@@ -12,61 +12,70 @@ use anyhow::{Context as _, ensure};
 use sqlx::PgConnection;
 use tokio::process::Command;
 
-use super::{Arguments, Contestant, Workload, cost::Snapshot, measure::Measured};
-use crate::bed::Bed;
+use super::{Arguments, System, Workload, cost::Snapshot, measure::Measured};
+use crate::environment::Environment;
 
 /// A ledger in a database of its own on the same server.
 #[derive(Debug)]
-pub struct Peer {
+pub struct Baseline {
     /// Which one.
-    pub contestant: Contestant,
+    pub system: System,
     pgbench: PathBuf,
     hot: &'static str,
     random: &'static str,
     check: &'static str,
 }
 
-impl Peer {
-    /// Those that can be measured here; says why one can't.
-    pub async fn set_up(bed: &Bed, arguments: &Arguments) -> anyhow::Result<Vec<Self>> {
-        let pgbench = bed.programs.join("pgbench");
-        if arguments.skip_peers {
+impl Baseline {
+    /// Sets up those that can be measured here, and prints why one can't.
+    pub async fn set_up(
+        environment: &Environment,
+        arguments: &Arguments,
+    ) -> anyhow::Result<Vec<Self>> {
+        let programs = environment.stack.environment().postgres_programs()?;
+        let pgbench = programs.join("pgbench");
+        if arguments.skip_baselines {
             return Ok(Vec::new());
         }
         if !pgbench.is_file() {
-            println!("There is no pgbench beside Postgres' programs: no contestants, no ratios.");
+            println!("There is no pgbench beside Postgres' programs: no baselines, no ratios.");
             return Ok(Vec::new());
         }
         let plain = Self::plpgsql(pgbench.clone());
         plain
-            .make(bed, &[include_str!("../../sql/peer/ledger.sql").to_owned()])
+            .make(
+                environment,
+                &[include_str!("../../sql/baseline/ledger.sql").to_owned()],
+            )
             .await?;
-        let mut peers = vec![plain];
+        let mut baselines = vec![plain];
         if let Some(folder) = &arguments.pgledger_sql {
-            let peer = Self::pgledger(pgbench);
-            peer.make(bed, &pgledger_scripts(folder)?).await?;
-            peers.push(peer);
+            let baseline = Self::pgledger(pgbench);
+            baseline
+                .make(environment, &pgledger_scripts(folder)?)
+                .await?;
+            baselines.push(baseline);
         } else {
             println!("PGLEDGER_SQL names no folder: pgledger is not measured.");
         }
-        Ok(peers)
+        Ok(baselines)
     }
 
     const fn plpgsql(pgbench: PathBuf) -> Self {
         Self {
-            contestant: Contestant::PlPgSql,
+            system: System::PlPgSql,
             pgbench,
-            hot: include_str!("../../sql/peer/hot.pgbench"),
-            random: include_str!("../../sql/peer/random.pgbench"),
+            hot: include_str!("../../sql/baseline/hot.pgbench"),
+            random: include_str!("../../sql/baseline/random.pgbench"),
             check: "select coalesce(sum(amount), 0) = 0
-                 and (select sum(amount) from peer.accounts) = 100001 * 1000000::numeric
-                 from peer.movements",
+                 and (select sum(amount) from baseline.accounts) = 100001 * 1000000::numeric
+                 from baseline.movements",
         }
     }
 
     const fn pgledger(pgbench: PathBuf) -> Self {
         Self {
-            contestant: Contestant::PgLedger,
+            system: System::PgLedger,
             pgbench,
             hot: include_str!("../../sql/pgledger/hot.pgbench"),
             random: include_str!("../../sql/pgledger/random.pgbench"),
@@ -74,30 +83,30 @@ impl Peer {
         }
     }
 
-    /// The name of its database.
+    /// Returns the name of its database.
     pub const fn database(&self) -> &'static str {
-        match self.contestant {
-            Contestant::PgLedger => "load_pgledger",
+        match self.system {
+            System::PgLedger => "load_pgledger",
             _ => "load_plpgsql",
         }
     }
 
-    async fn make(&self, bed: &Bed, scripts: &[String]) -> anyhow::Result<()> {
-        eprintln!("setting up {} …", self.contestant);
-        let mut conn = bed.connect(Some("postgres")).await?;
+    async fn make(&self, environment: &Environment, scripts: &[String]) -> anyhow::Result<()> {
+        eprintln!("setting up {} …", self.system);
+        let mut conn = environment.connect(Some("postgres")).await?;
         let create = format!("create database {} template template0", self.database());
         execute(&mut conn, create).await?;
-        let mut conn = bed.connect(Some(self.database())).await?;
+        let mut conn = environment.connect(Some(self.database())).await?;
         for script in scripts {
             execute(&mut conn, script.clone()).await?;
         }
         execute(&mut conn, "vacuum analyze".to_owned()).await
     }
 
-    /// Runs pgbench. A run of no length has no figures.
+    /// Runs pgbench. A run without length has no figures.
     pub async fn run(
         &self,
-        bed: &Bed,
+        environment: &Environment,
         workload: Workload,
         in_flight: u32,
         length: Duration,
@@ -105,16 +114,16 @@ impl Peer {
         if length.is_zero() {
             return Ok(None);
         }
-        let scratch = bed.scratch.join("pgbench");
+        let scratch = environment.directory().join("pgbench");
         let _ = fs::remove_dir_all(&scratch);
         fs::create_dir_all(&scratch)?;
-        let mut pgbench = self.pgbench(bed, workload, in_flight, &scratch)?;
+        let mut pgbench = self.pgbench(environment, workload, in_flight, &scratch)?;
         pgbench.args(["-T", &length.as_secs().to_string()]);
-        let before = Snapshot::take(bed).await?;
-        let output = pgbench.output().await.context("pgbench can't be started")?;
-        let after = Snapshot::take(bed).await?;
-        let said = String::from_utf8_lossy(&output.stderr);
-        ensure!(output.status.success(), "pgbench: {said}");
+        let before = Snapshot::take(environment).await?;
+        let output = pgbench.output().await.context("cannot start pgbench")?;
+        let after = Snapshot::take(environment).await?;
+        let errors = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "pgbench: {errors}");
         let mut latencies = Measured::latencies()?;
         read_logs(&scratch, |micros| latencies.saturating_record(micros))?;
         fs::remove_dir_all(&scratch)?;
@@ -129,7 +138,7 @@ impl Peer {
 
     fn pgbench(
         &self,
-        bed: &Bed,
+        environment: &Environment,
         workload: Workload,
         in_flight: u32,
         scratch: &Path,
@@ -149,15 +158,15 @@ impl Peer {
             .arg("-f")
             .arg(&script)
             .stdin(Stdio::null())
-            .env("PGDATABASE", bed.url(self.database())?);
+            .env("PGDATABASE", environment.url(self.database())?);
         Ok(command)
     }
 
-    /// Its books, by its own rule: a contestant that loses money is none.
-    pub async fn verify(&self, bed: &Bed) -> anyhow::Result<()> {
-        let mut conn = bed.connect(Some(self.database())).await?;
-        let clean: bool = sqlx::query_scalar(self.check).fetch_one(&mut conn).await?;
-        ensure!(clean, "the books of {} are wrong", self.contestant);
+    /// Checks that no money was lost or made.
+    pub async fn verify(&self, environment: &Environment) -> anyhow::Result<()> {
+        let mut conn = environment.connect(Some(self.database())).await?;
+        let consistent: bool = sqlx::query_scalar(self.check).fetch_one(&mut conn).await?;
+        ensure!(consistent, "the ledger of {} is inconsistent", self.system);
         Ok(())
     }
 }
@@ -169,7 +178,7 @@ async fn execute(conn: &mut PgConnection, sql: String) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// One file a thread; the third field of a line is the latency in microseconds.
+/// Reads pgbench's logs, one file a thread: the third field of a line is the latency in microseconds.
 fn read_logs(directory: &Path, mut record: impl FnMut(u64)) -> anyhow::Result<()> {
     for entry in fs::read_dir(directory)? {
         let path = entry?.path();
@@ -185,7 +194,7 @@ fn read_logs(directory: &Path, mut record: impl FnMut(u64)) -> anyhow::Result<()
     Ok(())
 }
 
-/// pgledger's scripts: what it needs, itself, then the accounts.
+/// Returns pgledger's scripts in order: its dependencies, itself, then the accounts.
 fn pgledger_scripts(folder: &Path) -> anyhow::Result<Vec<String>> {
     let mut files = Vec::new();
     let mut folders = vec![folder.to_owned()];

@@ -1,4 +1,4 @@
-//! Which crate may depend on which: proto, platform, processes, stack, tests, and never back.
+//! Rules of the code base: which crate may depend on which.
 
 use std::{collections::HashMap, process::Command};
 
@@ -13,7 +13,7 @@ const PROCESSES: [&str; 5] = [
 ];
 
 #[test]
-fn crates_depend_downwards_only() {
+fn crates_depend_only_on_lower_tiers() {
     let tiers = HashMap::from([
         ("proto", 0),
         ("platform", 1),
@@ -44,14 +44,14 @@ fn crates_depend_downwards_only() {
         "the gateway holds no data"
     );
     for name in ["stack", "e2e", "load"] {
-        let reaches_in = dependencies[name]
+        let uses_a_process = dependencies[name]
             .iter()
             .any(|needed| PROCESSES.contains(&needed.as_str()));
-        assert!(!reaches_in, "{name} meets the processes from outside");
+        assert!(!uses_a_process, "{name} uses the processes from outside");
     }
 }
 
-/// Each member with the names of what it depends on.
+/// Returns the dependencies of each member.
 fn dependencies() -> HashMap<String, Vec<String>> {
     let metadata = Command::new(env!("CARGO"))
         .args(["metadata", "--format-version=1", "--no-deps", "--offline"])

@@ -60,8 +60,8 @@ fn every_path_of_the_where_is_table_exists() {
     assert_eq!(missing, [""; 0]);
 }
 
-/// Returns whether a path exists; `<name>` stands for anything, `<context>` for each of the contexts
-/// in turn.
+/// Returns whether a path exists. `<name>` matches anything, `<context>` must exist for each context,
+/// and a path without an ending is a module.
 fn exists(pattern: &str) -> bool {
     let contexts = ["catalog", "orders", "wallet", "identity"];
     if pattern.contains("<context>") {
@@ -80,8 +80,8 @@ fn exists(pattern: &str) -> bool {
 
 fn matches(dir: &Path, part: &str) -> Vec<PathBuf> {
     let Some((prefix, rest)) = part.split_once('<') else {
-        let path = dir.join(part);
-        return path.exists().then_some(path).into_iter().collect();
+        let paths = [dir.join(part), dir.join(format!("{part}.rs"))];
+        return paths.into_iter().filter(|path| path.exists()).collect();
     };
     let (_, suffix) = rest.split_once('>').expect("a placeholder ends");
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();

@@ -1,4 +1,4 @@
-//! The gRPC clients of the services.
+//! The gRPC clients of the services, one constructor each.
 
 use platform::{config::Common, grpc::client};
 use proto::{
@@ -28,11 +28,11 @@ use proto::{
 };
 
 /// A connection to one service.
-pub(crate) type Channel = client::Client;
+pub type Channel = client::Client;
 
-/// Connections to the four services, opened on first use.
+/// Connections to the four services, made when first used.
 #[derive(Debug, Clone)]
-pub(crate) struct Clients {
+pub struct Clients {
     catalog: Channel,
     orders: Channel,
     wallet: Channel,
@@ -41,10 +41,11 @@ pub(crate) struct Clients {
 
 /// Declares a constructor for each generated client.
 macro_rules! clients {
-    ($($name:ident: $client:ident on $channel:ident;)+) => {
+    ($($(#[doc = $about:literal])+ $name:ident: $client:ident on $channel:ident;)+) => {
         impl Clients {
             $(
-                pub(crate) fn $name(&self) -> $client<Channel> {
+                $(#[doc = $about])+
+                pub fn $name(&self) -> $client<Channel> {
                     self.$channel.service()
                 }
             )+
@@ -53,28 +54,45 @@ macro_rules! clients {
 }
 
 clients! {
+    /// Categories.
     categories: CategoryServiceClient on catalog;
+    /// Products.
     products: ProductServiceClient on catalog;
+    /// Questions.
     questions: QuestionServiceClient on catalog;
+    /// Questions of products.
     product_questions: ProductQuestionServiceClient on catalog;
+    /// Tax rates.
     tax_rates: TaxRateServiceClient on catalog;
+    /// Orders.
     orders: OrderServiceClient on orders;
+    /// Order lines.
     order_lines: OrderLineServiceClient on orders;
+    /// Fulfilment of order lines.
     fulfilment: OrderLineFulfilmentServiceClient on orders;
+    /// Assets.
     assets: AssetServiceClient on wallet;
+    /// Rates between assets.
     rates: RateServiceClient on wallet;
+    /// Wallets.
     wallets: WalletServiceClient on wallet;
+    /// Transactions.
     transactions: TransactionServiceClient on wallet;
+    /// Movements.
     movements: MovementServiceClient on wallet;
+    /// Addresses.
     addresses: AddressServiceClient on wallet;
+    /// Payment methods.
     payment_methods: PaymentMethodServiceClient on wallet;
+    /// Users.
     users: UserServiceClient on identity;
+    /// Tasks.
     tasks: TaskServiceClient on identity;
 }
 
 impl Clients {
-    /// Configures the connections. Fails on a malformed address.
-    pub(crate) fn connect(common: &Common) -> anyhow::Result<Self> {
+    /// Clients of the services at these addresses; fails on a malformed address.
+    pub fn connect(common: &Common) -> anyhow::Result<Self> {
         let peers = &common.peers;
         Ok(Self {
             catalog: client::connect("catalog", &peers.catalog_grpc_url, None)?,
@@ -84,8 +102,8 @@ impl Clients {
         })
     }
 
-    /// Returns the name and connection of each service, for the readiness check.
-    pub(crate) fn channels(&self) -> [(&'static str, &Channel); 4] {
+    /// Each service's name and connection, for the readiness check.
+    pub fn channels(&self) -> [(&'static str, &Channel); 4] {
         [
             ("catalog", &self.catalog),
             ("orders", &self.orders),

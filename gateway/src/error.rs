@@ -19,11 +19,11 @@ use tonic::Status;
 use crate::request_id::RequestId;
 
 /// Media type of every error body.
-pub(crate) const PROBLEM_JSON: &str = "application/problem+json";
+pub const PROBLEM_JSON: &str = "application/problem+json";
 
 /// What a handler refuses with.
 #[derive(Debug)]
-pub(crate) struct Problem(pub(crate) Failure);
+pub struct Problem(pub Failure);
 
 impl From<Failure> for Problem {
     fn from(failure: Failure) -> Self {
@@ -49,44 +49,44 @@ impl IntoResponse for Problem {
 /// The document. `code`, `errors` and `data` stand at the top level for the public clients.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct ProblemDocument {
+pub struct ProblemDocument {
     /// Leads to the page about the code.
-    pub(crate) r#type: String,
+    pub r#type: String,
     /// Short name of the kind of problem.
-    pub(crate) title: &'static str,
+    pub title: &'static str,
     /// The HTTP status again.
-    pub(crate) status: u16,
+    pub status: u16,
     /// What happened this time.
-    pub(crate) detail: String,
+    pub detail: String,
     /// Path of the request.
-    pub(crate) instance: String,
+    pub instance: String,
     /// The code that programs switch on.
-    pub(crate) code: &'static str,
+    pub code: &'static str,
     /// One item for each field at fault.
-    pub(crate) errors: Vec<FieldProblem>,
+    pub errors: Vec<FieldProblem>,
     /// Always an empty object.
     #[schema(value_type = Object)]
-    pub(crate) data: serde_json::Map<String, serde_json::Value>,
+    pub data: serde_json::Map<String, serde_json::Value>,
     /// Also in the header `X-Request-Id`.
-    pub(crate) request_id: String,
+    pub request_id: String,
     /// Finds the request in the traces.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) trace_id: Option<String>,
+    pub trace_id: Option<String>,
 }
 
 /// What is wrong with one field.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
-pub(crate) struct FieldProblem {
+pub struct FieldProblem {
     /// Path of the field, such as `lines[0].quantity`.
-    pub(crate) field: String,
+    pub field: String,
     /// What is wrong, for programs.
-    pub(crate) code: &'static str,
+    pub code: &'static str,
     /// What is wrong, for people.
-    pub(crate) message: String,
+    pub message: String,
 }
 
 /// Middleware that gives every error response its body, whoever made it.
-pub(crate) async fn render(request: Request, next: Next) -> Response {
+pub async fn render(request: Request, next: Next) -> Response {
     let path = request.uri().path().to_owned();
     let request_id = request
         .extensions()

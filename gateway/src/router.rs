@@ -1,40 +1,37 @@
-//! The public API as one table: one row a route, with the access it needs, in one file a context.
+//! The whole public API: one row a route, each with who may call it, in a file for each part of the
+//! contract.
 
-mod catalog;
-mod identity;
-mod orders;
+mod catalogue;
+mod money;
+mod people;
+mod purchases;
 mod route;
-mod wallet;
 
 use axum::{Router, middleware};
 
-pub(crate) use route::Route;
+pub use route::Route;
 
 use crate::{App, access, idempotency};
 
-/// Returns the route table.
-pub(crate) fn routes() -> Vec<Route> {
-    [
-        catalog::routes(),
-        identity::routes(),
-        orders::routes(),
-        wallet::routes(),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+/// Every route.
+pub fn routes() -> Vec<Route> {
+    let mut routes = catalogue::routes();
+    routes.extend(people::routes());
+    routes.extend(purchases::routes());
+    routes.extend(money::routes());
+    routes
 }
 
-/// Builds the router: every route behind its access guard.
-pub(crate) fn router(app: &App) -> Router<App> {
+/// The routes with their guards, ready to serve.
+pub fn router(app: &App) -> Router<App> {
     routes().into_iter().fold(Router::new(), |router, route| {
         let guard = middleware::from_fn_with_state((app.clone(), route.access), access::guard);
-        let key = middleware::from_fn_with_state(app.clone(), idempotency::read_key);
-        let handler = if route.bulk {
-            // The middleware would hold the whole body, so bulk handlers read the key themselves.
+        let keys = middleware::from_fn_with_state(app.clone(), idempotency::read_key);
+        let handler = if route.many {
+            // It reads the key by itself, because it never has the whole body.
             route.handler
         } else {
-            route.handler.route_layer(key)
+            route.handler.route_layer(keys)
         };
         router.route(route.path, handler.route_layer(guard))
     })

@@ -12,7 +12,6 @@ pub mod related;
 mod reorder;
 pub mod repo;
 mod row;
-mod search;
 mod service;
 
 pub(crate) use events::updated;

@@ -1,58 +1,71 @@
-//! Progress messages on standard error; none for tests.
+//! Tells a person what is going on: a spinner where there is a terminal, plain lines elsewhere,
+//! nothing at all for tests.
 
-use std::{
-    io::{IsTerminal as _, Write as _, stderr},
-    time::Instant,
-};
+use std::io::{IsTerminal, Write};
+use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
+use indicatif::{ProgressBar, ProgressStyle};
 
-/// Whether and how progress is printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Progress {
+/// Where progress is told.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Progress {
+    /// Nowhere.
+    #[default]
     Silent,
-    /// A line at the start and one at the end of a step.
+    /// On standard error, a line a step.
     Lines,
-    /// One line, which changes at the end of the step.
-    Terminal,
+    /// On standard error, with a spinner for the step under way.
+    Spinner,
 }
 
 impl Progress {
-    /// Chooses what suits standard error.
-    pub(crate) fn detect() -> Self {
-        if stderr().is_terminal() {
-            Self::Terminal
+    /// What standard error is fit for.
+    pub fn for_people() -> Self {
+        if std::io::stderr().is_terminal() {
+            Self::Spinner
         } else {
             Self::Lines
         }
     }
 
-    /// Runs `work`, which also returns the line that is printed when it is done.
-    pub(crate) fn step<T>(
-        self,
-        title: &str,
-        work: impl FnOnce() -> Result<(T, String)>,
-    ) -> Result<T> {
+    /// Does `work` under the title `doing`; its answer says what there is now.
+    pub fn step<T>(self, doing: &str, work: impl FnOnce() -> Result<(T, String)>) -> Result<T> {
         let started = Instant::now();
-        match self {
-            Self::Silent => {}
-            Self::Lines => self.line(&format!("  ..  {title}")),
-            Self::Terminal => eprint!("  ..  {title}"),
+        if self == Self::Lines {
+            self.tell(&format!("  ..  {doing}"));
         }
-        let result = work();
-        if self == Self::Terminal {
-            eprint!("\r\x1b[K");
+        let spinner = (self == Self::Spinner).then(|| spinner(doing));
+        let done = work();
+        if let Some(spinner) = spinner {
+            spinner.finish_and_clear();
         }
-        let (value, done) = result.with_context(|| format!("{title} failed"))?;
-        let seconds = started.elapsed().as_secs_f64();
-        self.line(&format!("  ok  {done} ({seconds:.1} s)"));
-        Ok(value)
+        match done {
+            Ok((value, now)) => {
+                self.tell(&format!(
+                    "  ok  {now} ({:.1} s)",
+                    started.elapsed().as_secs_f64()
+                ));
+                Ok(value)
+            }
+            Err(error) => Err(error.context(format!("{doing} failed"))),
+        }
     }
 
-    /// Prints a line.
-    pub(crate) fn line(self, line: &str) {
+    /// A line by itself.
+    pub fn tell(self, line: &str) {
         if self != Self::Silent {
-            let _ = writeln!(stderr(), "{line}");
+            let _ = writeln!(std::io::stderr(), "{line}");
         }
     }
+}
+
+fn spinner(doing: &str) -> ProgressBar {
+    let style = ProgressStyle::with_template("  {spinner}   {msg} {elapsed}")
+        .unwrap_or_else(|_| ProgressStyle::default_spinner());
+    let spinner = ProgressBar::new_spinner()
+        .with_style(style)
+        .with_message(doing.to_owned());
+    spinner.enable_steady_tick(Duration::from_millis(100));
+    spinner
 }

@@ -25,15 +25,15 @@ const MAX_BODY: usize = 32 * 1024 * 1024;
 /// Items of the longest body.
 const MAX_ITEMS: usize = 10_000;
 /// The media type of lines.
-pub(crate) const NDJSON: &str = "application/x-ndjson";
+pub const NDJSON: &str = "application/x-ndjson";
 
 /// The items of a body, in their order.
 #[derive(Debug)]
-pub(crate) struct Items<T> {
+pub struct Items<T> {
     /// Each one, or what is wrong with it.
-    pub(crate) items: Vec<Result<T, Failure>>,
+    pub items: Vec<Result<T, Failure>>,
     /// The request's idempotency key: its middleware would hold the whole body.
-    pub(crate) idempotency: Option<Idempotency>,
+    pub idempotency: Option<Idempotency>,
 }
 
 impl<T: DeserializeOwned + Send> FromRequest<App> for Items<T> {

@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     dto::{self, Mask, Raw, Time},
-    result::{self, DataResult, ListResult, Located},
+    reply::{self, Located, Many, One},
 };
 use crate::extract::{Call, CustomData, Json, ListParams, PathParams};
 
 /// A currency, token or kind of points.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Asset {
+pub struct Asset {
     /// Unique and found without regard to case.
     code: String,
     name: String,
@@ -39,7 +39,7 @@ pub(crate) struct Asset {
 /// What sort of thing an asset is.
 #[derive(Debug, Clone, Copy, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum AssetType {
+pub enum AssetType {
     Crypto,
     Custom,
     Fiat,
@@ -48,7 +48,7 @@ pub(crate) enum AssetType {
 /// An asset to make.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct NewAsset {
+pub struct NewAsset {
     /// 1 to 16 letters and digits; kept as written, unique without regard to case.
     code: String,
     /// 1 to 255 characters.
@@ -74,7 +74,7 @@ pub(crate) struct NewAsset {
 /// `customData` and `logo`.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct AssetPatch {
+pub struct AssetPatch {
     #[serde(default)]
     #[schema(value_type = Option<String>)]
     name: Patch<String>,
@@ -104,46 +104,31 @@ pub(crate) struct AssetPatch {
     custom_data: Patch<CustomData>,
 }
 
-/// Create an asset.
-pub(crate) async fn create(call: Call, Json(body): Json<NewAsset>) -> DataResult<Asset> {
+/// POST /assets
+pub async fn create(call: Call, Json(body): Json<NewAsset>) -> One<Asset> {
     let request = call.request(body.into());
-    result::created(call.clients.assets().create_asset(request), |response| {
-        response.asset
-    })
-    .await
+    reply::created(call.app.clients.assets().create_asset(request), |a| a.asset).await
 }
 
-/// List assets.
-pub(crate) async fn list(call: Call, ListParams(list): ListParams) -> ListResult<Asset> {
+/// GET /assets
+pub async fn list(call: Call, ListParams(list): ListParams) -> Many<Asset> {
     let request = call.request(ListAssetsRequest { list: Some(list) });
-    result::list(call.clients.assets().list_assets(request), |response| {
-        (response.assets, response.page)
-    })
-    .await
+    let split = |a: wire::ListAssetsResponse| (a.assets, a.page);
+    reply::many(call.app.clients.assets().list_assets(request), split).await
 }
 
-/// Get an asset.
-pub(crate) async fn get(call: Call, path: PathParams) -> DataResult<Asset> {
+/// GET /assets/:code
+pub async fn get(call: Call, path: PathParams) -> One<Asset> {
     let request = call.request(GetAssetRequest {
         code: path.text("code").to_owned(),
     });
-    result::data(call.clients.assets().get_asset(request), |response| {
-        response.asset
-    })
-    .await
+    reply::one(call.app.clients.assets().get_asset(request), |a| a.asset).await
 }
 
-/// Update an asset.
-pub(crate) async fn update(
-    call: Call,
-    path: PathParams,
-    Json(body): Json<AssetPatch>,
-) -> DataResult<Asset> {
+/// PATCH /assets/:code
+pub async fn update(call: Call, path: PathParams, Json(body): Json<AssetPatch>) -> One<Asset> {
     let request = call.request(body.into_request(path.text("code").to_owned())?);
-    result::data(call.clients.assets().update_asset(request), |response| {
-        response.asset
-    })
-    .await
+    reply::one(call.app.clients.assets().update_asset(request), |a| a.asset).await
 }
 
 impl Located for Asset {

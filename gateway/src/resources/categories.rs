@@ -12,14 +12,14 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     dto::{Mask, Raw, Reorder, Time},
-    result::{self, DataResult, EmptyResult, ListResult, Located},
+    reply::{self, Located, Many, Nothing, One},
 };
 use crate::extract::{Action, Call, CustomData, Json, ListParams, PathParams};
 
 /// A group of products.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Category {
+pub struct Category {
     id: String,
     title: String,
     description: Option<String>,
@@ -34,7 +34,7 @@ pub(crate) struct Category {
 /// A category to make.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct NewCategory {
+pub struct NewCategory {
     title: String,
     description: Option<String>,
     /// An http(s) URL, or a path below the media base URL.
@@ -47,7 +47,7 @@ pub(crate) struct NewCategory {
 /// What to change of a category; what is left out stays.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct CategoryPatch {
+pub struct CategoryPatch {
     #[serde(default)]
     #[schema(value_type = Option<String>)]
     title: Patch<String>,
@@ -65,69 +65,65 @@ pub(crate) struct CategoryPatch {
     custom_data: Patch<CustomData>,
 }
 
-/// Create a category.
-pub(crate) async fn create(call: Call, Json(body): Json<NewCategory>) -> DataResult<Category> {
+/// POST /categories
+pub async fn create(call: Call, Json(body): Json<NewCategory>) -> One<Category> {
     let request = call.request(body.into());
-    result::created(
-        call.clients.categories().create_category(request),
-        |response| response.category,
+    reply::created(
+        call.app.clients.categories().create_category(request),
+        |a| a.category,
     )
     .await
 }
 
-/// List categories.
-pub(crate) async fn list(call: Call, ListParams(list): ListParams) -> ListResult<Category> {
+/// GET /categories
+pub async fn list(call: Call, ListParams(list): ListParams) -> Many<Category> {
     let request = call.request(ListCategoriesRequest { list: Some(list) });
-    result::list(
-        call.clients.categories().list_categories(request),
-        |response| (response.categories, response.page),
+    let split = |a: wire::ListCategoriesResponse| (a.categories, a.page);
+    reply::many(
+        call.app.clients.categories().list_categories(request),
+        split,
     )
     .await
 }
 
-/// Get a category.
-pub(crate) async fn get(call: Call, path: PathParams) -> DataResult<Category> {
+/// GET /categories/:id
+pub async fn get(call: Call, path: PathParams) -> One<Category> {
     let id = path.id("id", Code::CategoryNotFound)?;
     let request = call.request(GetCategoryRequest { id });
-    result::data(
-        call.clients.categories().get_category(request),
-        |response| response.category,
-    )
+    reply::one(call.app.clients.categories().get_category(request), |a| {
+        a.category
+    })
     .await
 }
 
-/// Update a category.
-pub(crate) async fn update(
+/// PATCH /categories/:id
+pub async fn update(
     call: Call,
     path: PathParams,
     Json(body): Json<CategoryPatch>,
-) -> DataResult<Category> {
+) -> One<Category> {
     let request = call.request(body.into_request(path.id("id", Code::CategoryNotFound)?)?);
-    result::data(
-        call.clients.categories().update_category(request),
-        |response| response.category,
+    reply::one(
+        call.app.clients.categories().update_category(request),
+        |a| a.category,
     )
     .await
 }
 
-/// Delete a category.
-pub(crate) async fn delete(call: Call, path: PathParams) -> EmptyResult {
+/// DELETE /categories/:id
+pub async fn delete(call: Call, path: PathParams) -> Nothing {
     let id = path.id("id", Code::CategoryNotFound)?;
     let request = call.request(DeleteCategoryRequest { id });
-    result::empty(call.clients.categories().delete_category(request)).await
+    reply::nothing(call.app.clients.categories().delete_category(request)).await
 }
 
-/// Move a category within the sort order.
-pub(crate) async fn reorder(
-    call: Call,
-    path: PathParams,
-    Action(body): Action<Reorder>,
-) -> EmptyResult {
+/// POST /categories/:id/reorder
+pub async fn reorder(call: Call, path: PathParams, Action(body): Action<Reorder>) -> Nothing {
     let request = call.request(ReorderCategoryRequest {
         id: path.id("id", Code::CategoryNotFound)?,
         subsequent_id: body.subsequent_id,
     });
-    result::empty(call.clients.categories().reorder_category(request)).await
+    reply::nothing(call.app.clients.categories().reorder_category(request)).await
 }
 
 impl Located for Category {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     dto::{self, Raw, Time},
     orders::{self, Order},
-    result::{self, DataResult, ListResult},
+    reply::{self, Many, One},
 };
 use crate::{
     error::Problem,
@@ -21,7 +21,7 @@ use crate::{
 /// A product in an order, as it was when the order was placed.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct OrderLine {
+pub struct OrderLine {
     id: String,
     order_id: String,
     product_id: String,
@@ -47,7 +47,7 @@ pub(crate) struct OrderLine {
 /// The product of a line: `id` and `name` inside an order, all of it on the line itself.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct OrderedProduct {
+pub struct OrderedProduct {
     id: String,
     name: String,
     #[serde(flatten)]
@@ -57,7 +57,7 @@ pub(crate) struct OrderedProduct {
 /// What the detail of a line adds to its product.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct ProductDetail {
+pub struct ProductDetail {
     description: Option<String>,
     type_code: String,
     image: Option<String>,
@@ -70,7 +70,7 @@ pub(crate) struct ProductDetail {
 /// The category of an ordered product, as it was then.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct OrderedCategory {
+pub struct OrderedCategory {
     id: String,
     title: String,
     description: Option<String>,
@@ -82,7 +82,7 @@ pub(crate) struct OrderedCategory {
 
 /// A line with its order.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
-pub(crate) struct OrderLineDetail {
+pub struct OrderLineDetail {
     #[serde(flatten)]
     line: OrderLine,
     /// The order without user and lines.
@@ -92,85 +92,72 @@ pub(crate) struct OrderLineDetail {
 /// How many units to fulfil or unfulfil.
 #[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Units {
+pub struct Units {
     /// Default: all that are left.
     quantity: Option<u32>,
 }
 
-/// List the lines of an order.
-pub(crate) async fn list(
-    call: Call,
-    path: PathParams,
-    ListParams(list): ListParams,
-) -> ListResult<OrderLine> {
+/// GET /orders/:orderId/lines
+pub async fn list(call: Call, path: PathParams, ListParams(list): ListParams) -> Many<OrderLine> {
     let order_id = path.id("orderId", Code::OrderNotFound)?;
     let request = call.request(ListOrderLinesRequest {
         order_id,
         list: Some(list),
     });
-    result::list(
-        call.clients.order_lines().list_order_lines(request),
-        |response| (response.lines, response.page),
+    let split = |a: wire::ListOrderLinesResponse| (a.lines, a.page);
+    reply::many(
+        call.app.clients.order_lines().list_order_lines(request),
+        split,
     )
     .await
 }
 
-/// Get an order line with its order.
-pub(crate) async fn get(call: Call, path: PathParams) -> DataResult<OrderLineDetail> {
+/// GET /orders/:orderId/lines/:id
+pub async fn get(call: Call, path: PathParams) -> One<OrderLineDetail> {
     let (order_id, id) = ids(&path)?;
     let order = call.request(GetOrderRequest {
         id: order_id.clone(),
     });
     let line = call.request(GetOrderLineRequest { order_id, id });
-    let (mut orders, mut lines) = (call.clients.orders(), call.clients.order_lines());
-    let (order, line) = tokio::try_join!(
-        result::resource(orders.get_order(order), |response| response.order),
-        result::resource(lines.get_order_line(line), |response| response.line),
-    )?;
+    let (mut orders, mut lines) = (call.app.clients.orders(), call.app.clients.order_lines());
+    let (order, line) = tokio::try_join!(orders.get_order(order), lines.get_order_line(line))?;
+    let order = orders::required(order.into_inner().order)?;
+    let line = orders::required(line.into_inner().line)?;
     Ok(Data::new(OrderLineDetail {
         line: OrderLine::detail(line),
         order: order.into(),
     }))
 }
 
-/// Fulfill units of an order line.
-pub(crate) async fn fulfill(
-    call: Call,
-    path: PathParams,
-    Action(body): Action<Units>,
-) -> DataResult<Order> {
+/// POST /orders/:orderId/lines/:id/fulfill
+pub async fn fulfill(call: Call, path: PathParams, Action(body): Action<Units>) -> One<Order> {
     let (order_id, id) = ids(&path)?;
     let message = FulfillOrderLineRequest {
         order_id,
         id,
         quantity: body.quantity,
     };
-    let mut fulfilment = call.clients.fulfilment();
-    let order = result::data(
-        fulfilment.fulfill_order_line(call.request(message)),
-        |response| response.order,
-    );
-    orders::with_user(&call, order.await?).await
+    let mut fulfilment = call.app.clients.fulfilment();
+    let answer = reply::one(fulfilment.fulfill_order_line(call.request(message)), |a| {
+        a.order
+    });
+    orders::with_user(&call, answer.await?).await
 }
 
-/// Unfulfill units of an order line.
-pub(crate) async fn unfulfill(
-    call: Call,
-    path: PathParams,
-    Action(body): Action<Units>,
-) -> DataResult<Order> {
+/// POST /orders/:orderId/lines/:id/unfulfill
+pub async fn unfulfill(call: Call, path: PathParams, Action(body): Action<Units>) -> One<Order> {
     let (order_id, id) = ids(&path)?;
     let message = UnfulfillOrderLineRequest {
         order_id,
         id,
         quantity: body.quantity,
     };
-    let mut fulfilment = call.clients.fulfilment();
-    let order = result::data(
+    let mut fulfilment = call.app.clients.fulfilment();
+    let answer = reply::one(
         fulfilment.unfulfill_order_line(call.request(message)),
-        |response| response.order,
+        |a| a.order,
     );
-    orders::with_user(&call, order.await?).await
+    orders::with_user(&call, answer.await?).await
 }
 
 fn ids(path: &PathParams) -> Result<(String, String), Problem> {

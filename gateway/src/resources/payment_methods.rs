@@ -5,14 +5,17 @@ use serde::Serialize;
 
 use super::{
     dto::{Raw, Time},
-    result::{self, DataResult, ListResult},
+    reply::{self, Many, One},
 };
-use crate::extract::{Call, ListParams, PathParams};
+use crate::{
+    extract::{Call, ListParams, PathParams},
+    respond::List,
+};
 
 /// A way to bring money in, as it is configured.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct PaymentMethod {
+pub struct PaymentMethod {
     slug: String,
     name: String,
     /// One that is not takes no new deposit.
@@ -29,26 +32,21 @@ pub(crate) struct PaymentMethod {
     created_at: Option<Time>,
 }
 
-/// List payment methods.
-pub(crate) async fn list(call: Call, ListParams(list): ListParams) -> ListResult<PaymentMethod> {
+/// GET /payment-methods
+pub async fn list(call: Call, ListParams(list): ListParams) -> Many<PaymentMethod> {
     let request = call.request(ListPaymentMethodsRequest { list: Some(list) });
-    let mut client = call.clients.payment_methods();
-    result::whole_list(client.list_payment_methods(request), |response| {
-        response.payment_methods
-    })
-    .await
+    let mut client = call.app.clients.payment_methods();
+    let answer = client.list_payment_methods(request).await?;
+    Ok(List::whole(answer.into_inner().payment_methods))
 }
 
-/// Get a payment method.
-pub(crate) async fn get(call: Call, path: PathParams) -> DataResult<PaymentMethod> {
+/// GET /payment-methods/:slug
+pub async fn get(call: Call, path: PathParams) -> One<PaymentMethod> {
     let request = call.request(GetPaymentMethodRequest {
         slug: path.text("slug").to_owned(),
     });
-    let mut client = call.clients.payment_methods();
-    result::data(client.get_payment_method(request), |response| {
-        response.payment_method
-    })
-    .await
+    let mut client = call.app.clients.payment_methods();
+    reply::one(client.get_payment_method(request), |a| a.payment_method).await
 }
 
 impl From<wire::PaymentMethod> for PaymentMethod {

@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     dto::{self, Raw, Time},
-    result::{self, DataResult, ListResult, Located},
+    reply::{self, Located, Many, One},
 };
 use crate::extract::{Call, CustomData, Json, ListParams, PathParams};
 
 /// Something a user can do once for a reward.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Task {
+pub struct Task {
     id: String,
     name: String,
     description: String,
@@ -42,7 +42,7 @@ pub(crate) struct Task {
 /// How a task comes to be completed.
 #[derive(Debug, Clone, Copy, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum TaskType {
+pub enum TaskType {
     Manual,
     Survey,
     Automatic,
@@ -52,7 +52,7 @@ pub(crate) enum TaskType {
 /// A task to make.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct NewTask {
+pub struct NewTask {
     name: String,
     description: String,
     r#type: TaskType,
@@ -71,14 +71,14 @@ pub(crate) struct NewTask {
 /// Who completed the task.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct NewCompletion {
+pub struct NewCompletion {
     user_id: String,
 }
 
 /// One user's completion of one task.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct TaskCompletion {
+pub struct TaskCompletion {
     id: String,
     task_id: String,
     user_id: String,
@@ -89,48 +89,40 @@ pub(crate) struct TaskCompletion {
     created_at: Option<Time>,
 }
 
-/// Create a task.
-pub(crate) async fn create(call: Call, Json(body): Json<NewTask>) -> DataResult<Task> {
+/// POST /tasks
+pub async fn create(call: Call, Json(body): Json<NewTask>) -> One<Task> {
     let request = call.request(body.into());
-    result::created(call.clients.tasks().create_task(request), |response| {
-        response.task
-    })
-    .await
+    reply::created(call.app.clients.tasks().create_task(request), |a| a.task).await
 }
 
-/// List tasks.
-pub(crate) async fn list(call: Call, ListParams(list): ListParams) -> ListResult<Task> {
+/// GET /tasks
+pub async fn list(call: Call, ListParams(list): ListParams) -> Many<Task> {
     let request = call.request(ListTasksRequest { list: Some(list) });
-    result::list(call.clients.tasks().list_tasks(request), |response| {
-        (response.tasks, response.page)
-    })
-    .await
+    let split = |a: wire::ListTasksResponse| (a.tasks, a.page);
+    reply::many(call.app.clients.tasks().list_tasks(request), split).await
 }
 
-/// Get a task.
-pub(crate) async fn get(call: Call, path: PathParams) -> DataResult<Task> {
+/// GET /tasks/:id
+pub async fn get(call: Call, path: PathParams) -> One<Task> {
     let request = call.request(GetTaskRequest {
         id: path.id("id", Code::TaskNotFound)?,
     });
-    result::data(call.clients.tasks().get_task(request), |response| {
-        response.task
-    })
-    .await
+    reply::one(call.app.clients.tasks().get_task(request), |a| a.task).await
 }
 
-/// Complete a task for a user.
-pub(crate) async fn complete(
+/// POST /tasks/:id/complete
+pub async fn complete(
     call: Call,
     path: PathParams,
     Json(body): Json<NewCompletion>,
-) -> DataResult<TaskCompletion> {
+) -> One<TaskCompletion> {
     let id = path.id("id", Code::TaskNotFound)?;
     let request = call.request(CompleteTaskRequest {
         id,
         user_id: body.user_id,
     });
-    result::data(call.clients.tasks().complete_task(request), |response| {
-        response.completion
+    reply::one(call.app.clients.tasks().complete_task(request), |a| {
+        a.completion
     })
     .await
 }

@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     dto::{Raw, Time},
-    result::{self, DataResult, EmptyResult, ListResult, Located},
+    reply::{self, Located, Many, Nothing, One},
 };
 use crate::extract::{Action, Call, CustomData, Json, ListParams, NoFields, PathParams};
 
 /// Someone who buys and is rewarded.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct User {
+pub struct User {
     id: String,
     email: String,
     name: Option<String>,
@@ -40,7 +40,7 @@ pub(crate) struct User {
 /// A user to make.
 #[derive(Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct NewUser {
+pub struct NewUser {
     email: String,
     /// At least 8 characters with a capital, a lower-case letter and a digit; at most 256.
     password: String,
@@ -58,57 +58,49 @@ pub(crate) struct NewUser {
     custom_data: Option<CustomData>,
 }
 
-/// Create a user and its primary wallet.
-pub(crate) async fn create(call: Call, Json(body): Json<NewUser>) -> DataResult<User> {
+/// POST /users
+pub async fn create(call: Call, Json(body): Json<NewUser>) -> One<User> {
     let request = call.request(body.into());
-    result::created(call.clients.users().create_user(request), |response| {
-        response.user
-    })
-    .await
+    reply::created(call.app.clients.users().create_user(request), |a| a.user).await
 }
 
-/// List users.
-pub(crate) async fn list(call: Call, ListParams(list): ListParams) -> ListResult<User> {
+/// GET /users
+pub async fn list(call: Call, ListParams(list): ListParams) -> Many<User> {
     let request = call.request(ListUsersRequest { list: Some(list) });
-    result::list(call.clients.users().list_users(request), |response| {
-        (response.users, response.page)
-    })
-    .await
+    let split = |a: wire::ListUsersResponse| (a.users, a.page);
+    reply::many(call.app.clients.users().list_users(request), split).await
 }
 
-/// Get a user.
-pub(crate) async fn get(call: Call, path: PathParams) -> DataResult<User> {
+/// GET /users/:id
+pub async fn get(call: Call, path: PathParams) -> One<User> {
     let request = call.request(GetUserRequest {
         id: path.id("id", Code::UserNotFound)?,
     });
-    result::data(call.clients.users().get_user(request), |response| {
-        response.user
-    })
-    .await
+    reply::one(call.app.clients.users().get_user(request), |a| a.user).await
 }
 
-/// Approve a user.
-pub(crate) async fn approve(call: Call, path: PathParams, _: Action<NoFields>) -> EmptyResult {
+/// POST /users/:id/approve
+pub async fn approve(call: Call, path: PathParams, _: Action<NoFields>) -> Nothing {
     let request = call.request(ApproveUserRequest {
         id: path.id("id", Code::UserNotFound)?,
     });
-    result::empty(call.clients.users().approve_user(request)).await
+    reply::nothing(call.app.clients.users().approve_user(request)).await
 }
 
-/// Block a user.
-pub(crate) async fn block(call: Call, path: PathParams, _: Action<NoFields>) -> EmptyResult {
+/// POST /users/:id/block
+pub async fn block(call: Call, path: PathParams, _: Action<NoFields>) -> Nothing {
     let request = call.request(BlockUserRequest {
         id: path.id("id", Code::UserNotFound)?,
     });
-    result::empty(call.clients.users().block_user(request)).await
+    reply::nothing(call.app.clients.users().block_user(request)).await
 }
 
-/// Unblock a user.
-pub(crate) async fn unblock(call: Call, path: PathParams, _: Action<NoFields>) -> EmptyResult {
+/// POST /users/:id/unblock and its alias POST /users/:id/unlock
+pub async fn unblock(call: Call, path: PathParams, _: Action<NoFields>) -> Nothing {
     let request = call.request(UnblockUserRequest {
         id: path.id("id", Code::UserNotFound)?,
     });
-    result::empty(call.clients.users().unblock_user(request)).await
+    reply::nothing(call.app.clients.users().unblock_user(request)).await
 }
 
 impl Located for User {

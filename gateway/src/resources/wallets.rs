@@ -14,15 +14,18 @@ use serde::{Deserialize, Serialize};
 use super::{
     dto::{Mask, Raw, Time},
     movements::Movement,
-    result::{self, DataResult, ListResult, Located},
+    reply::{self, Located, Many, One},
     transactions::Transaction,
 };
-use crate::extract::{At, Call, CustomData, Json, ListParams, PathParams};
+use crate::{
+    extract::{At, Call, CustomData, Json, ListParams, PathParams},
+    respond::List,
+};
 
 /// A holder of balances in many assets.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Wallet {
+pub struct Wallet {
     id: String,
     name: Option<String>,
     description: Option<String>,
@@ -41,7 +44,7 @@ pub(crate) struct Wallet {
 /// What a wallet holds of one asset.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct BalanceEntry {
+pub struct BalanceEntry {
     asset_code: String,
     /// Sum of the movements.
     amount: String,
@@ -56,7 +59,7 @@ pub(crate) struct BalanceEntry {
 /// A wallet to make.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct NewWallet {
+pub struct NewWallet {
     name: Option<String>,
     owner_id: Option<String>,
     locked: Option<bool>,
@@ -67,7 +70,7 @@ pub(crate) struct NewWallet {
 /// What to change of a wallet; what is left out stays.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct WalletPatch {
+pub struct WalletPatch {
     #[serde(default)]
     #[schema(value_type = Option<String>)]
     name: Patch<String>,
@@ -82,113 +85,103 @@ pub(crate) struct WalletPatch {
     custom_data: Patch<CustomData>,
 }
 
-/// Create a wallet.
-pub(crate) async fn create(call: Call, Json(body): Json<NewWallet>) -> DataResult<Wallet> {
+/// POST /wallets
+pub async fn create(call: Call, Json(body): Json<NewWallet>) -> One<Wallet> {
     let request = call.request(body.into());
-    result::created(call.clients.wallets().create_wallet(request), |response| {
-        response.wallet
+    reply::created(call.app.clients.wallets().create_wallet(request), |a| {
+        a.wallet
     })
     .await
 }
 
-/// List wallets.
-pub(crate) async fn list(call: Call, ListParams(list): ListParams) -> ListResult<Wallet> {
+/// GET /wallets
+pub async fn list(call: Call, ListParams(list): ListParams) -> Many<Wallet> {
     let request = call.request(ListWalletsRequest { list: Some(list) });
-    result::list(call.clients.wallets().list_wallets(request), |response| {
-        (response.wallets, response.page)
-    })
-    .await
+    let split = |a: wire::ListWalletsResponse| (a.wallets, a.page);
+    reply::many(call.app.clients.wallets().list_wallets(request), split).await
 }
 
-/// Get a wallet.
-pub(crate) async fn get(call: Call, path: PathParams) -> DataResult<Wallet> {
+/// GET /wallets/:id
+pub async fn get(call: Call, path: PathParams) -> One<Wallet> {
     let request = call.request(GetWalletRequest {
         id: path.id("id", Code::WalletNotFound)?,
     });
-    result::data(call.clients.wallets().get_wallet(request), |response| {
-        response.wallet
-    })
-    .await
+    reply::one(call.app.clients.wallets().get_wallet(request), |a| a.wallet).await
 }
 
-/// Update or lock a wallet.
-pub(crate) async fn update(
-    call: Call,
-    path: PathParams,
-    Json(body): Json<WalletPatch>,
-) -> DataResult<Wallet> {
+/// PATCH /wallets/:id
+pub async fn update(call: Call, path: PathParams, Json(body): Json<WalletPatch>) -> One<Wallet> {
     let request = call.request(body.into_request(path.id("id", Code::WalletNotFound)?)?);
-    result::data(call.clients.wallets().update_wallet(request), |response| {
-        response.wallet
+    reply::one(call.app.clients.wallets().update_wallet(request), |a| {
+        a.wallet
     })
     .await
 }
 
-/// List the balances of a wallet, now or at a past moment.
-pub(crate) async fn balance(
+/// GET /wallets/:id/balance
+pub async fn balance(
     call: Call,
     path: PathParams,
     ListParams(list): ListParams,
     At(at): At,
-) -> ListResult<BalanceEntry> {
+) -> Many<BalanceEntry> {
     let id = path.id("id", Code::WalletNotFound)?;
     let request = call.request(GetWalletBalanceRequest {
         id,
         list: Some(list),
         at,
     });
-    let mut wallets = call.clients.wallets();
-    result::whole_list(wallets.get_wallet_balance(request), |response| {
-        response.balances
-    })
-    .await
+    let answer = call
+        .app
+        .clients
+        .wallets()
+        .get_wallet_balance(request)
+        .await?;
+    Ok(List::whole(answer.into_inner().balances))
 }
 
-/// List the balances of all wallets.
-pub(crate) async fn total_balance(
-    call: Call,
-    ListParams(list): ListParams,
-) -> ListResult<BalanceEntry> {
+/// GET /wallets/balance
+pub async fn total_balance(call: Call, ListParams(list): ListParams) -> Many<BalanceEntry> {
     let request = call.request(GetTotalBalanceRequest { list: Some(list) });
-    let mut wallets = call.clients.wallets();
-    result::whole_list(wallets.get_total_balance(request), |response| {
-        response.balances
-    })
-    .await
+    let answer = call
+        .app
+        .clients
+        .wallets()
+        .get_total_balance(request)
+        .await?;
+    Ok(List::whole(answer.into_inner().balances))
 }
 
-/// List the movements of a wallet.
-pub(crate) async fn movements(
+/// GET /wallets/:id/movements
+pub async fn movements(
     call: Call,
     path: PathParams,
     ListParams(list): ListParams,
-) -> ListResult<Movement> {
+) -> Many<Movement> {
     let wallet_id = Some(path.id("id", Code::WalletNotFound)?);
     let request = call.request(ListMovementsRequest {
         list: Some(list),
         wallet_id,
     });
-    result::list(
-        call.clients.movements().list_movements(request),
-        |response| (response.movements, response.page),
-    )
-    .await
+    let split = |a: wire::ListMovementsResponse| (a.movements, a.page);
+    reply::many(call.app.clients.movements().list_movements(request), split).await
 }
 
-/// List the transactions of a wallet.
-pub(crate) async fn transactions(
+/// GET /wallets/:id/transactions
+pub async fn transactions(
     call: Call,
     path: PathParams,
     ListParams(list): ListParams,
-) -> ListResult<Transaction> {
+) -> Many<Transaction> {
     let wallet_id = Some(path.id("id", Code::WalletNotFound)?);
     let request = call.request(ListTransactionsRequest {
         list: Some(list),
         wallet_id,
     });
-    result::list(
-        call.clients.transactions().list_transactions(request),
-        |response| (response.transactions, response.page),
+    let split = |a: wire::ListTransactionsResponse| (a.transactions, a.page);
+    reply::many(
+        call.app.clients.transactions().list_transactions(request),
+        split,
     )
     .await
 }

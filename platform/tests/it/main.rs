@@ -10,5 +10,4 @@ mod link;
 mod migrations;
 mod pg;
 mod relay;
-mod saga;
 mod trace;

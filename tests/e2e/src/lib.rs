@@ -1,7 +1,5 @@
-//! The harness of the whole-system tests: a running stack, seen by its clients.
+//! What the whole-system tests share: a running stack as a client sees it.
 
-mod harness;
-mod skip;
+mod shop;
 
-pub use harness::{ApiResponse, TestApp, text, usd};
-pub use skip::report_skipped;
+pub use shop::{Answer, Shop, text, usd};

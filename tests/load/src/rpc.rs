@@ -1,4 +1,4 @@
-//! Calls to the services: connections, a token, and the reasons of errors.
+//! The way into the services: connections, a token, and the reasons of refusals.
 
 use std::time::Duration;
 
@@ -15,20 +15,16 @@ use tonic::{
     transport::{Channel, Endpoint},
 };
 
-use crate::environment::Environment;
+use crate::bed::Bed;
 
-/// Long enough for any call under load; a longer one counts as an error.
+/// Long enough for any call under load; one that takes longer counts as an error.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A bearer token.
 pub type Token = MetadataValue<Ascii>;
 
-/// Opens `each` connections to each of the first `replicas` processes of wallet-svc.
-pub async fn wallets(
-    environment: &Environment,
-    replicas: usize,
-    each: usize,
-) -> anyhow::Result<Vec<Channel>> {
+/// Connections to the first `replicas` processes of wallet-svc, `each` of them to every one.
+pub async fn wallets(bed: &Bed, replicas: usize, each: usize) -> anyhow::Result<Vec<Channel>> {
     let mut channels = Vec::new();
     for _ in 0..each {
         for number in 1..=replicas {
@@ -36,7 +32,7 @@ pub async fn wallets(
                 1 => "wallet-svc".to_owned(),
                 _ => format!("wallet-svc-{number}"),
             };
-            let port = environment.stack.wiring().instance(&name)?.port;
+            let port = bed.stack.wiring().instance(&name)?.port;
             channels.push(connect(format!("http://127.0.0.1:{port}")).await?);
         }
     }
@@ -50,9 +46,9 @@ async fn connect(url: String) -> anyhow::Result<Channel> {
     Ok(endpoint.connect().await?)
 }
 
-/// Gets a service token, valid for ten minutes.
-pub async fn token(environment: &Environment) -> anyhow::Result<Token> {
-    let wiring = environment.stack.wiring();
+/// A service's token, good for ten minutes.
+pub async fn token(bed: &Bed) -> anyhow::Result<Token> {
+    let wiring = bed.stack.wiring();
     let channel = connect(wiring.grpc_url(Service::Identity)).await?;
     let request = IssueServiceTokenRequest {
         service: "load".to_owned(),
@@ -64,7 +60,7 @@ pub async fn token(environment: &Environment) -> anyhow::Result<Token> {
     Ok(format!("Bearer {}", issued.into_inner().token).parse()?)
 }
 
-/// Returns a request with this token.
+/// A request of a caller with this token.
 pub fn authorized<T>(message: T, token: &Token) -> Request<T> {
     let mut request = Request::new(message);
     request
@@ -73,17 +69,17 @@ pub fn authorized<T>(message: T, token: &Token) -> Request<T> {
     request
 }
 
-/// Returns the id of the default wallet.
+/// The wallet that payments go to.
 pub async fn default_wallet(channel: Channel, token: &Token) -> anyhow::Result<String> {
     let request = authorized(GetSettingsRequest {}, token);
-    let response = SettingsServiceClient::new(channel)
+    let answer = SettingsServiceClient::new(channel)
         .get_settings(request)
         .await?;
-    let settings = response.into_inner().settings.context("settings")?;
+    let settings = answer.into_inner().settings.context("settings")?;
     Ok(settings.default_wallet_id)
 }
 
-/// Returns the reason of an error: `insufficient_funds`.
+/// Why a call was refused: `insufficient_funds`.
 pub fn reason(status: &Status) -> &'static str {
     Failure::from_status(status).code.as_str()
 }

@@ -1,18 +1,19 @@
-//! `POST /orders`
+//! POST /orders
 
-use proto::orders::v1::{self as wire, CreateOrderRequest, CreateOrderResponse};
+use proto::orders::v1::{self as wire, CreateOrderRequest};
 use serde::Deserialize;
 
-use super::{Order, with_user};
+use super::{Order, required, with_user};
 use crate::{
-    extract::{Call, CustomData, Json, JsonObject},
-    resources::result::{self, DataResult},
+    extract::{Answer, Call, CustomData, Json, JsonObject},
+    resources::reply::{Located as _, One},
+    respond::Data,
 };
 
 /// How the goods reach the buyer.
 #[derive(Debug, Clone, Copy, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum DeliveryMethod {
+pub enum DeliveryMethod {
     /// To an address.
     Shipping,
     /// The buyer comes.
@@ -22,7 +23,7 @@ pub(crate) enum DeliveryMethod {
 /// A product and how many of it.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct NewOrderLine {
+pub struct NewOrderLine {
     product_id: String,
     /// Default 1; at most 1 000 000.
     quantity: Option<u32>,
@@ -34,7 +35,7 @@ pub(crate) struct NewOrderLine {
 /// An order to place.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct NewOrder {
+pub struct NewOrder {
     user_id: String,
     /// 1 to 200.
     lines: Vec<NewOrderLine>,
@@ -54,20 +55,19 @@ pub(crate) struct NewOrder {
     custom_data: Option<CustomData>,
 }
 
-/// Create an order.
-///
-/// Responds 201, or 200 without a location to a dry run, which creates nothing.
-pub(crate) async fn create(call: Call, Json(body): Json<NewOrder>) -> DataResult<Order> {
+/// 201 with the order; a dry run makes nothing, so it is 200 and has no location.
+pub async fn create(call: Call, Json(body): Json<NewOrder>) -> One<Order> {
     let is_dry_run = body.dry_run.unwrap_or_default();
-    let mut orders = call.clients.orders();
-    let response = orders.create_order(call.request(body.into()));
-    let order = |response: CreateOrderResponse| response.order.map(Order::with_lines);
-    let order = if is_dry_run {
-        result::data(response, order).await?
+    let request = call.request(CreateOrderRequest::from(body));
+    let answer = Answer::from(call.app.clients.orders().create_order(request).await?);
+    let order = Order::with_lines(required(answer.message.order)?);
+    let location = order.location();
+    let data = if is_dry_run {
+        Data::new(order)
     } else {
-        result::created(response, order).await?
+        Data::created(order, location)
     };
-    with_user(&call, order).await
+    with_user(&call, data.replayed(answer.replayed)).await
 }
 
 impl From<NewOrder> for CreateOrderRequest {

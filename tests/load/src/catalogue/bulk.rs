@@ -1,20 +1,18 @@
-//! Imports and the export of products, with the gateway's memory.
+//! Imports and the export, with the gateway's memory.
 
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
 use serde_json::{Value, json};
 
-use super::{
-    Api, IMPORTS, MAX_EXPORT_MEGABYTES, MAX_IMPORT_SECONDS, PRODUCTS_EACH, References, Table,
-};
+use super::{Api, EXPORT, IMPORT, IMPORTS, PRODUCTS_EACH, References, Table};
 use crate::{
-    environment::Environment,
+    bed::Bed,
     machine::{megabytes, peak_memory, resident_memory},
 };
 
 const GATEWAY: &str = "gateway";
-const SAMPLE_INTERVAL: Duration = Duration::from_millis(5);
+const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 
 const COLOURS: [&str; 4] = ["Red", "Blue", "Green", "Grey"];
 const THINGS: [&str; 10] = [
@@ -22,12 +20,12 @@ const THINGS: [&str; 10] = [
 ];
 const STUFFS: [&str; 5] = ["cotton", "wool", "oak", "steel", "glass"];
 
-/// Returns the body of a product. A quarter of them is red by name, a fifth woollen by description, all
-/// are handmade, and each has a unique word.
+/// A quarter of the products is red by name, a fifth woollen by description, all are handmade, and
+/// each has a word of its own.
 fn product(number: u32, references: &References) -> Value {
     let pick = |words: &'static [&'static str], step: u32| {
-        let index = number / step;
-        words[index as usize % words.len()]
+        let place = number / step;
+        words[place as usize % words.len()]
     };
     let category = number as usize % references.categories.len();
     json!({
@@ -43,9 +41,9 @@ fn product(number: u32, references: &References) -> Value {
     })
 }
 
-/// Creates all products, one import after the other.
+/// Makes all products, one import after the other.
 pub(super) async fn import(
-    environment: &Environment,
+    bed: &Bed,
     api: &Api,
     references: &References,
     table: &mut Table,
@@ -59,68 +57,57 @@ pub(super) async fn import(
         let request = api
             .post("/products/import")
             .header("content-type", "application/x-ndjson");
-        let response = request.body(body).send().await?.error_for_status()?;
-        let response: Value = response.json().await?;
+        let answer = request.body(body).send().await?.error_for_status()?;
+        let answer: Value = answer.json().await?;
         slowest = slowest.max(started.elapsed());
-        ensure!(response["data"]["created"] == PRODUCTS_EACH, "{response}");
+        ensure!(answer["data"]["created"] == PRODUCTS_EACH, "{answer}");
     }
     let what = format!("import of {PRODUCTS_EACH} products, slowest of {IMPORTS}");
-    table.row(&what, slowest.as_secs_f64(), "s", Some(MAX_IMPORT_SECONDS));
-    let peak = megabytes(peak_memory(gateway(environment)?)?);
-    table.row(
-        "peak memory of the gateway after the imports",
-        peak,
-        "MB",
-        None,
-    );
+    table.row(&what, slowest.as_secs_f64(), "s", Some(IMPORT));
+    let peak = megabytes(peak_memory(gateway(bed)?)?);
+    table.row("the gateway's memory after them, peak", peak, "MB", None);
     Ok(())
 }
 
-/// Reads all products as one stream, from a new gateway: memory that the allocator kept after an import
-/// would hide the memory of the export.
-pub(super) async fn export(
-    environment: &Environment,
-    api: &Api,
-    table: &mut Table,
-) -> anyhow::Result<()> {
-    environment.stack.stop(GATEWAY)?;
-    environment.stack.start_again(GATEWAY, &[])?;
+/// Reads all products as one stream, from a gateway that has done nothing else: what an import left
+/// to its allocator would hide what the export takes.
+pub(super) async fn export(bed: &Bed, api: &Api, table: &mut Table) -> anyhow::Result<()> {
+    bed.stack.stop(GATEWAY)?;
+    bed.stack.start_again(GATEWAY, &[])?;
     let warm_up = api.get("/products?page[size]=1").send().await?;
     warm_up.error_for_status()?.bytes().await?;
-    let gateway = gateway(environment)?;
+    let gateway = gateway(bed)?;
     let before = resident_memory(gateway)?;
-    let (mut peak, mut sampled) = (before, Instant::now());
+    let (mut most, mut looked) = (before, Instant::now());
     let (mut lines, mut bytes) = (0_u32, 0_usize);
     let started = Instant::now();
-    let mut response = api.get("/products/export").send().await?;
-    ensure!(response.status().is_success(), "{}", response.status());
-    while let Some(chunk) = response.chunk().await? {
+    let mut answer = api.get("/products/export").send().await?;
+    ensure!(answer.status().is_success(), "{}", answer.status());
+    while let Some(chunk) = answer.chunk().await? {
         bytes += chunk.len();
         lines += chunk
             .iter()
             .map(|byte| u32::from(*byte == b'\n'))
             .sum::<u32>();
-        if sampled.elapsed() >= SAMPLE_INTERVAL {
-            peak = peak.max(resident_memory(gateway)?);
-            sampled = Instant::now();
+        if looked.elapsed() >= BETWEEN_LOOKS {
+            most = most.max(resident_memory(gateway)?);
+            looked = Instant::now();
         }
     }
     let took = started.elapsed();
     ensure!(lines == IMPORTS * PRODUCTS_EACH, "{lines} lines");
-    peak = peak.max(peak_memory(gateway)?);
+    most = most.max(peak_memory(gateway)?);
     let what = format!("export of {lines} products");
     table.row(&what, took.as_secs_f64(), "s", None);
     let size = u32::try_from(bytes / 1024).context("a size")?;
     table.row("its size", megabytes(size), "MB", None);
-    let growth = megabytes(peak) - megabytes(before);
-    let what = "growth of the gateway's memory during the export";
-    table.row(what, growth, "MB", Some(MAX_EXPORT_MEGABYTES));
+    let growth = megabytes(most) - megabytes(before);
+    let what = "growth of the gateway's memory meanwhile";
+    table.row(what, growth, "MB", Some(EXPORT));
     Ok(())
 }
 
-fn gateway(environment: &Environment) -> anyhow::Result<u32> {
-    let ids = environment.stack.process_ids();
-    ids.get(GATEWAY)
-        .copied()
-        .context("the gateway is not running")
+fn gateway(bed: &Bed) -> anyhow::Result<u32> {
+    let ids = bed.stack.process_ids();
+    ids.get(GATEWAY).copied().context("the gateway runs")
 }

@@ -1,9 +1,9 @@
-//! `bench ledger`: transfers through gRPC in a closed loop, compared with one transfer per transaction
-//! in the same Postgres.
+//! `bench ledger`: transfers through gRPC in a closed loop, beside one transfer per transaction in
+//! the same Postgres.
 
-mod baseline;
 mod cost;
 mod measure;
+mod peer;
 mod report;
 mod settings;
 mod workload;
@@ -14,14 +14,14 @@ use anyhow::ensure;
 use clap::Args;
 
 use self::{
-    baseline::Baseline,
     measure::{Route, measure},
-    report::{Point, Report, System},
+    peer::Peer,
+    report::{Contestant, Point, Report},
     workload::Workload,
 };
 use crate::{
     Server,
-    environment::{Environment, Options},
+    bed::{Bed, Options},
     machine,
 };
 
@@ -31,7 +31,7 @@ pub struct Arguments {
     /// How long each point is measured.
     #[arg(long, default_value_t = 30)]
     seconds: u64,
-    /// How long each point runs before it is measured.
+    /// How long each point runs before.
     #[arg(long, default_value_t = 5)]
     warm_up: u64,
     /// Requests in flight, one point each.
@@ -42,7 +42,7 @@ pub struct Arguments {
     workload: Vec<Workload>,
     /// Measures wallet-svc only, and prints no ratios.
     #[arg(long)]
-    skip_baselines: bool,
+    skip_peers: bool,
     /// With 2, the hot workload is also measured on two processes of wallet-svc.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=2))]
     replicas: u8,
@@ -63,97 +63,87 @@ impl Arguments {
     }
 }
 
-/// Measures, and prints a table. Fails, without figures, when the ledger is inconsistent afterwards.
+/// Measures, and prints a table. Fails, without figures, when the books are wrong afterwards.
 pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
     ensure!(arguments.seconds > 0, "a point takes at least a second");
-    let environment = Environment::start(Options {
+    let bed = Bed::start(&Options {
         name: "ledger",
         keep: false,
         wallets: arguments.replicas.into(),
         server: arguments.server.clone(),
     })?;
     for number in 2..=arguments.replicas {
-        environment.stack.stop(&format!("wallet-svc-{number}"))?;
+        bed.stack.stop(&format!("wallet-svc-{number}"))?;
     }
     for workload in &arguments.workload {
-        workload.seed(&environment).await?;
+        workload.seed(&bed).await?;
     }
-    let baselines = Baseline::set_up(&environment, &arguments).await?;
-    settings::warm_up(&environment).await?;
-    settings::check_and_print(&environment, &baselines).await?;
+    let peers = Peer::set_up(&bed, &arguments).await?;
+    settings::run_in(&bed).await?;
+    settings::check_and_print(&bed, &peers).await?;
     let mut report = Report::default();
     for &workload in &arguments.workload {
-        measure_guerdon(&environment, &arguments, workload, 1, &mut report).await?;
-        for baseline in &baselines {
-            measure_baseline(&environment, &arguments, workload, baseline, &mut report).await?;
+        ours(&bed, &arguments, workload, 1, &mut report).await?;
+        for peer in &peers {
+            theirs(&bed, &arguments, workload, peer, &mut report).await?;
         }
     }
     if arguments.replicas > 1 && arguments.workload.contains(&Workload::Hot) {
         for number in 2..=arguments.replicas {
             let name = format!("wallet-svc-{number}");
-            environment.stack.start_again(&name, &[])?;
+            bed.stack.start_again(&name, &[])?;
         }
         let replicas = arguments.replicas.into();
-        measure_guerdon(
-            &environment,
-            &arguments,
-            Workload::Hot,
-            replicas,
-            &mut report,
-        )
-        .await?;
+        ours(&bed, &arguments, Workload::Hot, replicas, &mut report).await?;
     }
-    report.memory = machine::peak_memory(cost::pid_of(&environment, "wallet-svc")?)?;
+    report.memory = machine::peak_memory(cost::pid_of(&bed, "wallet-svc")?)?;
     report.print();
-    environment.stop()
+    bed.stop()
 }
 
-/// Measures wallet-svc; the points count only if the ledger is consistent afterwards.
-async fn measure_guerdon(
-    environment: &Environment,
+/// Points of wallet-svc; they count only if the books are clean afterwards.
+async fn ours(
+    bed: &Bed,
     arguments: &Arguments,
     workload: Workload,
     replicas: usize,
     report: &mut Report,
 ) -> anyhow::Result<()> {
-    let system = System::Guerdon { replicas };
+    let contestant = Contestant::Guerdon { replicas };
     let mut points = Vec::new();
     for &in_flight in &arguments.in_flight {
-        eprintln!("{workload}, {system}, {in_flight} in flight …");
-        let route = Route::open(environment, workload, replicas).await?;
+        eprintln!("{workload}, {contestant}, {in_flight} in flight …");
+        let route = Route::open(bed, workload, replicas).await?;
         let (warm_up, seconds) = (arguments.warm_up(), arguments.seconds());
-        let measured = measure(environment, route, in_flight, warm_up, seconds).await?;
-        let point = Point::new(workload, system, in_flight, measured);
-        environment.settle().await?;
+        let measured = measure(bed, route, in_flight, warm_up, seconds).await?;
+        let point = Point::new(workload, contestant, in_flight, measured);
+        bed.settle().await?;
         points.push(point);
     }
-    environment.verify()?;
-    environment.stack.check()?;
+    bed.verify()?;
+    bed.stack.check()?;
     report.points.extend(points);
     Ok(())
 }
 
-async fn measure_baseline(
-    environment: &Environment,
+async fn theirs(
+    bed: &Bed,
     arguments: &Arguments,
     workload: Workload,
-    baseline: &Baseline,
+    peer: &Peer,
     report: &mut Report,
 ) -> anyhow::Result<()> {
     let mut points = Vec::new();
     for &in_flight in &arguments.in_flight {
-        eprintln!("{workload}, {}, {in_flight} in flight …", baseline.system);
-        baseline
-            .run(environment, workload, in_flight, arguments.warm_up())
+        eprintln!("{workload}, {}, {in_flight} in flight …", peer.contestant);
+        peer.run(bed, workload, in_flight, arguments.warm_up())
             .await?;
         let seconds = arguments.seconds();
-        let measured = baseline
-            .run(environment, workload, in_flight, seconds)
-            .await?;
-        points.extend(measured.map(|it| Point::new(workload, baseline.system, in_flight, it)));
-        environment.settle().await?;
+        let measured = peer.run(bed, workload, in_flight, seconds).await?;
+        points.extend(measured.map(|it| Point::new(workload, peer.contestant, in_flight, it)));
+        bed.settle().await?;
     }
-    baseline.verify(environment).await?;
+    peer.verify(bed).await?;
     report.points.extend(points);
     Ok(())
 }

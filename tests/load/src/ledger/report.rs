@@ -1,19 +1,16 @@
-//! Prints the figures as a table, and compares them with the targets.
+//! Figures as a table, and how far they are from the targets.
 
 use std::fmt;
 
-use super::{
-    measure::{Events, Measured},
-    workload::Workload,
-};
+use super::{measure::Measured, workload::Workload};
 use crate::machine;
 
-/// A measured ledger.
+/// Who was measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum System {
+pub enum Contestant {
     /// wallet-svc, through gRPC.
     Guerdon {
-        /// The number of its processes.
+        /// So many processes of it.
         replicas: usize,
     },
     /// One transfer per transaction.
@@ -22,7 +19,7 @@ pub enum System {
     PgLedger,
 }
 
-impl fmt::Display for System {
+impl fmt::Display for Contestant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Guerdon { replicas: 1 } => "wallet-svc",
@@ -37,7 +34,7 @@ impl fmt::Display for System {
 #[derive(Debug)]
 pub struct Point {
     workload: Workload,
-    system: System,
+    contestant: Contestant,
     in_flight: u32,
     measured: Measured,
 }
@@ -46,13 +43,13 @@ impl Point {
     /// A point.
     pub const fn new(
         workload: Workload,
-        system: System,
+        contestant: Contestant,
         in_flight: u32,
         measured: Measured,
     ) -> Self {
         Self {
             workload,
-            system,
+            contestant,
             in_flight,
             measured,
         }
@@ -66,7 +63,7 @@ impl Point {
         count(self.measured.latencies.value_at_quantile(quantile)) / 1000.0
     }
 
-    /// Converts CPU seconds into CPU seconds per 1 000 transfers.
+    /// CPU seconds in CPU seconds per 1 000 transfers.
     fn each(&self, seconds: f64) -> f64 {
         seconds * 1000.0 / count(self.measured.latencies.len()).max(1.0)
     }
@@ -91,22 +88,22 @@ fn count(number: u64) -> f64 {
 pub struct Report {
     /// In the order measured.
     pub points: Vec<Point>,
-    /// The peak memory of a process of wallet-svc, in kilobytes.
+    /// The most that a process of wallet-svc held, in kilobytes.
     pub memory: u32,
 }
 
-const ONE: System = System::Guerdon { replicas: 1 };
-const TWO: System = System::Guerdon { replicas: 2 };
+const ONE: Contestant = Contestant::Guerdon { replicas: 1 };
+const TWO: Contestant = Contestant::Guerdon { replicas: 2 };
 
 impl Report {
-    fn find(&self, workload: Workload, system: System, in_flight: u32) -> Option<&Point> {
+    fn find(&self, workload: Workload, contestant: Contestant, in_flight: u32) -> Option<&Point> {
         self.points.iter().find(|point| {
-            (point.workload, point.system, point.in_flight) == (workload, system, in_flight)
+            (point.workload, point.contestant, point.in_flight) == (workload, contestant, in_flight)
         })
     }
 
-    fn rate(&self, workload: Workload, system: System, in_flight: u32) -> Option<f64> {
-        let point = self.find(workload, system, in_flight)?;
+    fn rate(&self, workload: Workload, contestant: Contestant, in_flight: u32) -> Option<f64> {
+        let point = self.find(workload, contestant, in_flight)?;
         Some(point.rate())
     }
 
@@ -124,13 +121,13 @@ impl Report {
     }
 
     fn print_point(&self, point: &Point) {
-        let baseline = self.rate(point.workload, System::PlPgSql, point.in_flight);
-        let ratio = baseline.map(|baseline| format!("{:.2}", point.rate() / baseline));
+        let peer = self.rate(point.workload, Contestant::PlPgSql, point.in_flight);
+        let ratio = peer.map(|peer| format!("{:.2}", point.rate() / peer));
         println!(
             "{:<8}{:>10}  {:<16}{:>12.0}{:>9.2}{:>9.2}{:>9.2}{:>12}  {}",
             point.workload.name(),
             point.in_flight,
-            point.system,
+            point.contestant,
             point.rate(),
             point.millis(0.5),
             point.millis(0.99),
@@ -156,7 +153,7 @@ impl Report {
                 "{:<8}{:>10}  {:<16}{:>9.3}{:>11.3}{:>7.3}{:>8.3}{:>9}  {}{}",
                 point.workload.name(),
                 point.in_flight,
-                point.system,
+                point.contestant,
                 point.each(costs.postgres),
                 point.each(wallet),
                 point.each(nats),
@@ -167,19 +164,19 @@ impl Report {
             );
         }
         let megabytes = machine::megabytes(self.memory);
-        println!("\nwallet-svc: peak memory {megabytes:.0} MB (resident)");
+        println!("\nwallet-svc held at most {megabytes:.0} MB (resident)");
     }
 
     fn print_targets(&self) {
         use Workload::{Hot, Random};
-        let rate = |workload, system, n| self.rate(workload, system, n);
+        let rate = |workload, contestant, n| self.rate(workload, contestant, n);
         let ratio = |a: Option<f64>, b: Option<f64>| a.zip(b).map(|(a, b)| a / b);
         let millis = |workload, n, quantile| {
             let point = self.find(workload, ONE, n)?;
             Some(point.millis(quantile))
         };
         let hot = rate(Hot, ONE, 64);
-        let plain = |workload| rate(workload, System::PlPgSql, 64);
+        let plain = |workload| rate(workload, Contestant::PlPgSql, 64);
         println!("\nTargets (on 2 idle cores)");
         at_least("64 hot, x PL/pgSQL", ratio(hot, plain(Hot)), 8.0);
         let random = rate(Random, ONE, 64);
@@ -205,14 +202,14 @@ impl Report {
 }
 
 fn events(point: &Point) -> String {
-    let Some(Events { published, pending }) = point.measured.events else {
+    let Some((published, waiting)) = point.measured.events else {
         return String::new();
     };
     let rate = count(published.try_into().unwrap_or_default()) / point.measured.seconds;
-    format!("; {rate:.0} events/s published, {pending} pending")
+    format!("; {rate:.0} events/s published, {waiting} wait")
 }
 
-/// Formats the largest parts of Postgres' CPU time.
+/// The largest parts of Postgres' CPU time.
 fn sessions(point: &Point) -> String {
     let mut parts: Vec<_> = point.measured.costs.sessions.iter().collect();
     parts.sort_by(|a, b| b.1.total_cmp(a.1));
@@ -231,7 +228,7 @@ fn at_most(what: &str, value: Option<f64>, target: f64) {
     print_target(what, value, "<=", target, |value| target / value);
 }
 
-/// Prints a line, unless nothing was measured.
+/// Nothing where it was not measured.
 fn print_target(
     what: &str,
     value: Option<f64>,
@@ -241,10 +238,10 @@ fn print_target(
 ) {
     let Some(value) = value else { return };
     let share = share(value);
-    let result = if share >= 1.0 {
+    let verdict = if share >= 1.0 {
         "reached".to_owned()
     } else {
         format!("{share:.2} of the target")
     };
-    println!("{what:<30}{value:>10.2} {sign} {target:<8} {result}");
+    println!("{what:<30}{value:>10.2} {sign} {target:<8} {verdict}");
 }

@@ -12,31 +12,31 @@ use tonic::{Status, transport::Channel};
 
 use crate::rpc::{self, Token};
 
-/// A measured list.
+/// One of them.
 #[derive(Debug)]
 pub struct Query {
-    /// The name in the output.
+    /// What it is.
     pub name: &'static str,
-    request: ListCall,
+    asked: Asked,
 }
 
-/// A call of wallet-svc.
+/// What wallet-svc is asked.
 #[derive(Debug)]
-enum ListCall {
+enum Asked {
     Transactions(ListTransactionsRequest),
     Activity(ListActivityRequest),
 }
 
 impl Query {
-    /// Sends the request.
+    /// Asks.
     pub async fn send(&self, channel: Channel, token: &Token) -> Result<(), Status> {
         let mut client = TransactionServiceClient::new(channel);
-        match &self.request {
-            ListCall::Transactions(request) => {
+        match &self.asked {
+            Asked::Transactions(request) => {
                 let request = rpc::authorized(request.clone(), token);
                 client.list_transactions(request).await.map(drop)
             }
-            ListCall::Activity(request) => {
+            Asked::Activity(request) => {
                 let request = rpc::authorized(request.clone(), token);
                 client.list_activity(request).await.map(drop)
             }
@@ -51,7 +51,7 @@ const QUIET: &str = "0000000d-0000-7000-8000-0000000003e9";
 const BEFORE: u32 = 999 * 30;
 const LARGEST_PAGE: u32 = 1_000;
 
-/// Returns all measured lists.
+/// All of them.
 pub async fn all(channel: Channel, token: &Token) -> anyhow::Result<Vec<Query>> {
     let one = ListRequest::default;
     let filtered = |field: &str, value: &str| ListRequest {
@@ -93,25 +93,25 @@ pub async fn all(channel: Channel, token: &Token) -> anyhow::Result<Vec<Query>> 
             page(None, filtered("externalReference", "invoice-49999")),
         ),
     ];
-    let queries = queries.map(|(name, request)| Query { name, request });
+    let queries = queries.map(|(name, asked)| Query { name, asked });
     Ok(queries.into())
 }
 
-fn transactions(wallet: Option<&str>, list: ListRequest) -> ListCall {
-    ListCall::Transactions(ListTransactionsRequest {
+fn transactions(wallet: Option<&str>, list: ListRequest) -> Asked {
+    Asked::Transactions(ListTransactionsRequest {
         list: Some(list),
         wallet_id: wallet.map(str::to_owned),
     })
 }
 
-fn activity(wallet: &str) -> ListCall {
-    ListCall::Activity(ListActivityRequest {
+fn activity(wallet: &str) -> Asked {
+    Asked::Activity(ListActivityRequest {
         list: None,
         wallet_id: Some(wallet.to_owned()),
     })
 }
 
-/// Returns the cursor of page 1 000. A cursor does not depend on the size of earlier pages.
+/// The cursor of page 1 000: a cursor does not depend on how large the pages before it were.
 async fn cursor(channel: Channel, token: &Token, wallet: Option<&str>) -> anyhow::Result<String> {
     let mut client = TransactionServiceClient::new(channel);
     let mut after = None;
@@ -126,10 +126,10 @@ async fn cursor(channel: Channel, token: &Token, wallet: Option<&str>) -> anyhow
             }),
             wallet_id: wallet.map(str::to_owned),
         };
-        let response = client
+        let answer = client
             .list_transactions(rpc::authorized(request, token))
             .await?;
-        let next = response.into_inner().page.context("a page")?.next_cursor;
+        let next = answer.into_inner().page.context("a page")?.next_cursor;
         ensure!(!next.is_empty(), "fewer than {BEFORE} transactions");
         after = Some(next);
         left -= size;

@@ -4,7 +4,7 @@
 -- `rank` is the public `order`: a decimal of at most 20 digits and 40 decimals.
 -- `custom_data` is JSON text, returned as it was written and never parsed here.
 
--- Lower case without accents, as platform::list folds the words of a search. Text search folds no
+-- Lower case without accents, as src/product/search.rs folds the words of a search. Text search folds no
 -- accents by itself, and not every installation of Postgres has the extension `unaccent`.
 create function catalog.fold(text) returns text
     language sql immutable strict parallel safe

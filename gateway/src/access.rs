@@ -25,7 +25,7 @@ mod open_mode;
 
 /// The access row of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
+pub(crate) enum Access {
     /// Any authenticated caller; the service narrows it to what is the caller's own.
     User,
     /// Callers with the role `admin`.
@@ -34,16 +34,16 @@ pub enum Access {
 
 /// An authenticated caller, with the token that services are called with.
 #[derive(Debug, Clone)]
-pub struct Principal {
+pub(crate) struct Principal {
     /// `Bearer <token>`.
-    pub authorization: MetadataValue<Ascii>,
+    pub(crate) authorization: MetadataValue<Ascii>,
     /// Whether it has the role `admin`.
-    pub is_admin: bool,
+    pub(crate) is_admin: bool,
 }
 
 /// Turns the credentials of requests into principals.
 #[derive(Debug, Clone)]
-pub struct Gatekeeper {
+pub(crate) struct Gatekeeper {
     mode: config::Auth,
     auth: Auth,
     identity: AuthServiceClient<Channel>,
@@ -57,7 +57,7 @@ impl Gatekeeper {
     const EXCHANGED_KEYS: u64 = 10_000;
 
     /// A gatekeeper that asks this identity-svc.
-    pub fn new(mode: config::Auth, auth: Auth, identity: &Channel) -> Self {
+    pub(crate) fn new(mode: config::Auth, auth: Auth, identity: &Channel) -> Self {
         let exchanged = Cache::builder()
             .max_capacity(Self::EXCHANGED_KEYS)
             .time_to_live(Self::EXCHANGED_FOR)
@@ -157,7 +157,7 @@ impl<'a> Credentials<'a> {
 }
 
 /// Middleware of each route: authenticates and applies the route's access row.
-pub async fn guard(
+pub(crate) async fn guard(
     State((app, access)): State<(App, Access)>,
     mut request: Request,
     next: Next,

@@ -1,4 +1,4 @@
-//! The gRPC clients of the services, one constructor each.
+//! The gRPC clients of the services.
 
 use platform::{config::Common, grpc::client};
 use proto::{
@@ -28,11 +28,11 @@ use proto::{
 };
 
 /// A connection to one service.
-pub type Channel = client::Client;
+pub(crate) type Channel = client::Client;
 
-/// Connections to the four services, made when first used.
+/// Connections to the four services, opened on first use.
 #[derive(Debug, Clone)]
-pub struct Clients {
+pub(crate) struct Clients {
     catalog: Channel,
     orders: Channel,
     wallet: Channel,
@@ -41,11 +41,10 @@ pub struct Clients {
 
 /// Declares a constructor for each generated client.
 macro_rules! clients {
-    ($($(#[doc = $about:literal])+ $name:ident: $client:ident on $channel:ident;)+) => {
+    ($($name:ident: $client:ident on $channel:ident;)+) => {
         impl Clients {
             $(
-                $(#[doc = $about])+
-                pub fn $name(&self) -> $client<Channel> {
+                pub(crate) fn $name(&self) -> $client<Channel> {
                     self.$channel.service()
                 }
             )+
@@ -54,45 +53,28 @@ macro_rules! clients {
 }
 
 clients! {
-    /// Categories.
     categories: CategoryServiceClient on catalog;
-    /// Products.
     products: ProductServiceClient on catalog;
-    /// Questions.
     questions: QuestionServiceClient on catalog;
-    /// Questions of products.
     product_questions: ProductQuestionServiceClient on catalog;
-    /// Tax rates.
     tax_rates: TaxRateServiceClient on catalog;
-    /// Orders.
     orders: OrderServiceClient on orders;
-    /// Order lines.
     order_lines: OrderLineServiceClient on orders;
-    /// Fulfilment of order lines.
     fulfilment: OrderLineFulfilmentServiceClient on orders;
-    /// Assets.
     assets: AssetServiceClient on wallet;
-    /// Rates between assets.
     rates: RateServiceClient on wallet;
-    /// Wallets.
     wallets: WalletServiceClient on wallet;
-    /// Transactions.
     transactions: TransactionServiceClient on wallet;
-    /// Movements.
     movements: MovementServiceClient on wallet;
-    /// Addresses.
     addresses: AddressServiceClient on wallet;
-    /// Payment methods.
     payment_methods: PaymentMethodServiceClient on wallet;
-    /// Users.
     users: UserServiceClient on identity;
-    /// Tasks.
     tasks: TaskServiceClient on identity;
 }
 
 impl Clients {
-    /// Clients of the services at these addresses; fails on a malformed address.
-    pub fn connect(common: &Common) -> anyhow::Result<Self> {
+    /// Configures the connections. Fails on a malformed address.
+    pub(crate) fn connect(common: &Common) -> anyhow::Result<Self> {
         let peers = &common.peers;
         Ok(Self {
             catalog: client::connect("catalog", &peers.catalog_grpc_url, None)?,
@@ -102,8 +84,8 @@ impl Clients {
         })
     }
 
-    /// Each service's name and connection, for the readiness check.
-    pub fn channels(&self) -> [(&'static str, &Channel); 4] {
+    /// Returns the name and connection of each service, for the readiness check.
+    pub(crate) fn channels(&self) -> [(&'static str, &Channel); 4] {
         [
             ("catalog", &self.catalog),
             ("orders", &self.orders),

@@ -34,7 +34,7 @@ const MAX_URL: usize = 32 * 1024;
 const MAX_HEADERS: usize = 32 * 1024;
 
 /// The whole HTTP service. A trailing slash is ignored, so it is cut before routing.
-pub fn service(app: &App) -> IntoMakeService<MapRequest<Router, CutSlash>> {
+pub(crate) fn service(app: &App) -> IntoMakeService<MapRequest<Router, CutSlash>> {
     let panicked = |cause: Box<dyn std::any::Any + Send>| -> Response<Body> {
         let cause = cause
             .downcast_ref::<&str>()

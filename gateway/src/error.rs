@@ -19,11 +19,11 @@ use tonic::Status;
 use crate::request_id::RequestId;
 
 /// Media type of every error body.
-pub const PROBLEM_JSON: &str = "application/problem+json";
+pub(crate) const PROBLEM_JSON: &str = "application/problem+json";
 
 /// What a handler refuses with.
 #[derive(Debug)]
-pub struct Problem(pub Failure);
+pub(crate) struct Problem(pub(crate) Failure);
 
 impl From<Failure> for Problem {
     fn from(failure: Failure) -> Self {
@@ -49,44 +49,44 @@ impl IntoResponse for Problem {
 /// The document. `code`, `errors` and `data` stand at the top level for the public clients.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct ProblemDocument {
+pub(crate) struct ProblemDocument {
     /// Leads to the page about the code.
-    pub r#type: String,
+    pub(crate) r#type: String,
     /// Short name of the kind of problem.
-    pub title: &'static str,
+    pub(crate) title: &'static str,
     /// The HTTP status again.
-    pub status: u16,
+    pub(crate) status: u16,
     /// What happened this time.
-    pub detail: String,
+    pub(crate) detail: String,
     /// Path of the request.
-    pub instance: String,
+    pub(crate) instance: String,
     /// The code that programs switch on.
-    pub code: &'static str,
+    pub(crate) code: &'static str,
     /// One item for each field at fault.
-    pub errors: Vec<FieldProblem>,
+    pub(crate) errors: Vec<FieldProblem>,
     /// Always an empty object.
     #[schema(value_type = Object)]
-    pub data: serde_json::Map<String, serde_json::Value>,
+    pub(crate) data: serde_json::Map<String, serde_json::Value>,
     /// Also in the header `X-Request-Id`.
-    pub request_id: String,
+    pub(crate) request_id: String,
     /// Finds the request in the traces.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub trace_id: Option<String>,
+    pub(crate) trace_id: Option<String>,
 }
 
 /// What is wrong with one field.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
-pub struct FieldProblem {
+pub(crate) struct FieldProblem {
     /// Path of the field, such as `lines[0].quantity`.
-    pub field: String,
+    pub(crate) field: String,
     /// What is wrong, for programs.
-    pub code: &'static str,
+    pub(crate) code: &'static str,
     /// What is wrong, for people.
-    pub message: String,
+    pub(crate) message: String,
 }
 
 /// Middleware that gives every error response its body, whoever made it.
-pub async fn render(request: Request, next: Next) -> Response {
+pub(crate) async fn render(request: Request, next: Next) -> Response {
     let path = request.uri().path().to_owned();
     let request_id = request
         .extensions()

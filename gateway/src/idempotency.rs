@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// Middleware of each route, after its guard.
-pub async fn read_key(
+pub(crate) async fn read_key(
     State(app): State<App>,
     request: Request,
     next: Next,
@@ -46,34 +46,34 @@ pub async fn read_key(
 }
 
 /// The request's key, if it has one.
-pub fn key(headers: &HeaderMap) -> Result<Option<MetadataValue<Ascii>>, Failure> {
+pub(crate) fn key(headers: &HeaderMap) -> Result<Option<MetadataValue<Ascii>>, Failure> {
     let key = headers.get("idempotency-key");
     key.map(|key| parse_key(key.as_bytes())).transpose()
 }
 
 /// What a key is for, besides its caller.
-pub fn path(parts: &Parts) -> String {
+pub(crate) fn path(parts: &Parts) -> String {
     format!("{} {}", parts.method, parts.uri.path())
 }
 
 /// A hash of a body, taken while it is read. Keyed, so that records tell nobody who lacks the secret
 /// what a body was.
-pub struct BodyHash(Hmac<Sha256>);
+pub(crate) struct BodyHash(Hmac<Sha256>);
 
 impl BodyHash {
     /// Of nothing yet.
-    pub fn new(app: &App) -> Self {
+    pub(crate) fn new(app: &App) -> Self {
         let secret = app.service_secret.expose_secret().as_bytes();
         Self(Hmac::new_from_slice(secret).expect("HMAC takes keys of any length"))
     }
 
     /// Takes the next part of the body.
-    pub fn update(&mut self, part: &[u8]) {
+    pub(crate) fn update(&mut self, part: &[u8]) {
         self.0.update(part);
     }
 
     /// In hexadecimal.
-    pub fn finish(self) -> String {
+    pub(crate) fn finish(self) -> String {
         let bytes = self.0.finalize().into_bytes();
         bytes.iter().fold(String::new(), |mut hex, byte| {
             write!(hex, "{byte:02x}").expect("writing to a String cannot fail");

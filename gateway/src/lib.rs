@@ -35,7 +35,7 @@ pub use openapi::document as openapi_document;
 
 /// What handlers and middleware share. Cloning is cheap.
 #[derive(Debug, Clone)]
-pub struct App {
+pub(crate) struct App {
     clients: Clients,
     gatekeeper: Gatekeeper,
     ids: Ids,

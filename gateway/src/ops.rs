@@ -1,4 +1,4 @@
-//! Pages that need no credentials: probes, metrics and the documentation of the API.
+//! Pages that need no credentials: probes, metrics and the API reference.
 
 use axum::{
     Router,
@@ -8,12 +8,12 @@ use axum::{
     routing::get,
 };
 use serde::Serialize;
-use utoipa_swagger_ui::SwaggerUi;
+use utoipa_swagger_ui::{Config, SwaggerUi};
 
 use crate::{App, openapi};
 
-/// The routes beside the public API.
-pub fn router() -> Router<App> {
+/// Builds the router of these pages.
+pub(crate) fn router() -> Router<App> {
     Router::new()
         .route("/livez", get(|| async { "ok" }))
         .route("/readyz", get(readyz))
@@ -25,15 +25,21 @@ pub fn router() -> Router<App> {
             "/docs/errors",
             get(|| async { Html(openapi::errors_page()) }),
         )
-        .merge(SwaggerUi::new("/docs").url("/openapi.json", openapi::document()))
+        .route("/openapi.json", get(openapi_json))
+        .merge(SwaggerUi::new("/docs").config(Config::from("/openapi.json")))
 }
 
-/// What `/readyz` answers.
+/// The body of `/readyz`.
 #[derive(Debug, Serialize)]
 struct Readyz {
     ready: bool,
-    /// Services that cannot be reached or are not ready themselves.
+    /// The services that cannot be reached or are not ready themselves.
     missing: Vec<&'static str>,
+}
+
+async fn openapi_json() -> impl IntoResponse {
+    let content_type = [(header::CONTENT_TYPE, "application/json")];
+    (content_type, openapi::DOCUMENT)
 }
 
 async fn readyz(State(app): State<App>) -> Response {

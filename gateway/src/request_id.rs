@@ -10,16 +10,16 @@ use axum::{
 use crate::App;
 
 /// The header, both ways.
-pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+pub(crate) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 const MAX_LENGTH: usize = 128;
 
 /// The id of the request at hand, in its extensions.
 #[derive(Debug, Clone, Default)]
-pub struct RequestId(pub String);
+pub(crate) struct RequestId(pub(crate) String);
 
 /// Middleware that sets [`RequestId`] and answers it.
-pub async fn assign(State(app): State<App>, mut request: Request, next: Next) -> Response {
+pub(crate) async fn assign(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let given = request
         .headers()
         .get(X_REQUEST_ID)

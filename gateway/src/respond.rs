@@ -1,4 +1,4 @@
-//! The response envelopes of the public API, each written once.
+//! The response envelopes of the public API.
 
 use axum::{
     body::Body,
@@ -12,7 +12,7 @@ use serde::Serialize;
 ///
 /// [`created`]: Data::created
 #[derive(Debug)]
-pub struct Data<T> {
+pub(crate) struct Data<T> {
     resource: T,
     location: Option<String>,
     replayed: bool,
@@ -21,7 +21,7 @@ pub struct Data<T> {
 /// A page: `{"data": […], "total": …, "nextCursor": …}`.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct List<T> {
+pub(crate) struct List<T> {
     data: Vec<T>,
     total: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -30,14 +30,14 @@ pub struct List<T> {
 
 /// 204 without a body.
 #[derive(Debug, Clone, Copy)]
-pub struct NoContent {
-    /// Whether an idempotency key answered instead of the service.
-    pub replayed: bool,
+pub(crate) struct NoContent {
+    /// Whether it is the recorded response to an earlier request.
+    pub(crate) replayed: bool,
 }
 
 impl<T> Data<T> {
-    /// 200 with the resource.
-    pub fn new(resource: T) -> Self {
+    /// Builds a 200 response.
+    pub(crate) fn new(resource: T) -> Self {
         Self {
             resource,
             location: None,
@@ -45,8 +45,8 @@ impl<T> Data<T> {
         }
     }
 
-    /// 201 with the resource and where it can be read.
-    pub fn created(resource: T, location: String) -> Self {
+    /// Builds a 201 response with a location.
+    pub(crate) fn created(resource: T, location: String) -> Self {
         Self {
             resource,
             location: Some(location),
@@ -54,22 +54,27 @@ impl<T> Data<T> {
         }
     }
 
-    /// The resource, to be completed before it is sent.
-    pub fn resource_mut(&mut self) -> &mut T {
+    /// Returns the resource, to be completed before it is sent.
+    pub(crate) fn resource_mut(&mut self) -> &mut T {
         &mut self.resource
     }
 
-    /// Says whether an idempotency key answered instead of the service.
+    /// Marks the response as the recorded one of an earlier request.
     #[must_use]
-    pub fn replayed(mut self, replayed: bool) -> Self {
+    pub(crate) fn replayed(mut self, replayed: bool) -> Self {
         self.replayed = replayed;
         self
     }
 }
 
 impl<T> List<T> {
-    /// A page of rows as a list RPC answers it.
-    pub fn page<P: Into<T>>(rows: Vec<P>, page: Option<PageInfo>) -> Self {
+    /// Returns the rows, to be completed before they are sent.
+    pub(crate) fn rows_mut(&mut self) -> &mut [T] {
+        &mut self.data
+    }
+
+    /// Converts the rows and page information of a list RPC.
+    pub(crate) fn page<P: Into<T>>(rows: Vec<P>, page: Option<PageInfo>) -> Self {
         let page = page.unwrap_or_default();
         Self {
             data: rows.into_iter().map(Into::into).collect(),
@@ -78,8 +83,8 @@ impl<T> List<T> {
         }
     }
 
-    /// A list that is never paged.
-    pub fn whole<P: Into<T>>(rows: Vec<P>) -> Self {
+    /// Builds a list that has no pages.
+    pub(crate) fn whole<P: Into<T>>(rows: Vec<P>) -> Self {
         let total = rows.len() as u64;
         Self::page(
             rows,

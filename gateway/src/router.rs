@@ -1,37 +1,40 @@
-//! The whole public API: one row a route, each with who may call it, in a file for each part of the
-//! contract.
+//! The public API as one table: one row a route, with the access it needs, in one file a context.
 
-mod catalogue;
-mod money;
-mod people;
-mod purchases;
+mod catalog;
+mod identity;
+mod orders;
 mod route;
+mod wallet;
 
 use axum::{Router, middleware};
 
-pub use route::Route;
+pub(crate) use route::Route;
 
 use crate::{App, access, idempotency};
 
-/// Every route.
-pub fn routes() -> Vec<Route> {
-    let mut routes = catalogue::routes();
-    routes.extend(people::routes());
-    routes.extend(purchases::routes());
-    routes.extend(money::routes());
-    routes
+/// Returns the route table.
+pub(crate) fn routes() -> Vec<Route> {
+    [
+        catalog::routes(),
+        identity::routes(),
+        orders::routes(),
+        wallet::routes(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
-/// The routes with their guards, ready to serve.
-pub fn router(app: &App) -> Router<App> {
+/// Builds the router: every route behind its access guard.
+pub(crate) fn router(app: &App) -> Router<App> {
     routes().into_iter().fold(Router::new(), |router, route| {
         let guard = middleware::from_fn_with_state((app.clone(), route.access), access::guard);
-        let keys = middleware::from_fn_with_state(app.clone(), idempotency::read_key);
-        let handler = if route.many {
-            // It reads the key by itself, because it never has the whole body.
+        let key = middleware::from_fn_with_state(app.clone(), idempotency::read_key);
+        let handler = if route.bulk {
+            // The middleware would hold the whole body, so bulk handlers read the key themselves.
             route.handler
         } else {
-            route.handler.route_layer(keys)
+            route.handler.route_layer(key)
         };
         router.route(route.path, handler.route_layer(guard))
     })

@@ -53,13 +53,16 @@ create table identity.user_provisionings (
     user_id uuid not null,
     -- Scope of the request's idempotency record, if it has one
     idempotency_scope bytea,
-    -- When recovery takes over, by the database's clock
-    retry_at timestamptz(3) not null,
+    -- When a worker resumes it, by the database's clock; the request's own time at first
+    due_at timestamptz(3) not null,
+    -- How often it was resumed, and why the last time did not end it
     attempts integer not null default 0,
+    last_error text,
+    created_at timestamptz(3) not null default now(),
     constraint user_provisionings_pkey primary key (user_id),
     constraint user_provisionings_user_id_fkey foreign key (user_id) references identity.users (id)
 );
-create index user_provisionings_retry_at_idx on identity.user_provisionings (retry_at);
+create index user_provisionings_due_at_idx on identity.user_provisionings (due_at);
 
 create table identity.api_keys (
     id uuid not null,

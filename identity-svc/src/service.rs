@@ -19,7 +19,7 @@ use crate::{
     clients::wallet::Wallets,
     config::Config,
     task::{Tasks, grpc::TaskGrpc},
-    user::{Provisioning, Users, grpc::UserGrpc, provisioning::recovery},
+    user::{Provisioning, Users, grpc::UserGrpc},
 };
 
 /// identity-svc, connected and bound.
@@ -68,13 +68,7 @@ impl Application for Service {
         let provisioning =
             Provisioning::new(pool.clone(), wallets.clone(), clock.clone(), ids.clone());
         let tasks = Tasks::new(pool, wallets, config.media_base_url, clock, ids);
-        backbone.worker("user-recovery", {
-            let provisioning = provisioning.clone();
-            move |stop| {
-                let recovery = recovery::run(provisioning.clone(), stop);
-                async move { Ok(recovery.await?) }
-            }
-        });
+        backbone.saga(provisioning.clone());
 
         let users = UserGrpc {
             users,

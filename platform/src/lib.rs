@@ -22,6 +22,7 @@ pub mod money;
 pub mod patch;
 pub mod pg;
 pub mod rank;
+pub mod saga;
 pub mod service;
 pub mod telemetry;
 pub mod testing;

@@ -1,6 +1,6 @@
-//! [`Rank`]: the fractional key that keeps a list in an order its owner chose.
+//! [`Rank`]: the fractional sort key of a list that people put in order.
 //!
-//! Public form: `^[0-9]{1,20}(\.[0-9]{1,40})?$`, so that no key passes 64 characters.
+//! Public form: `^[0-9]{1,20}(\.[0-9]{1,40})?$`, so no rank is longer than 64 characters.
 
 mod list;
 mod place;
@@ -18,14 +18,13 @@ use sqlx::{
 use crate::error::{FieldCode, InvalidValue};
 
 pub use list::{Ranked, RankedList};
-pub use place::{Placement, Side, place};
 
 const INTEGER_DIGITS: usize = 20;
 const DECIMALS: usize = 40;
 
 /// A position in a list, exact, in units of 10⁻⁴⁰.
 ///
-/// It travels to Postgres as text, because no decimal of 128 bits holds it: the column is
+/// Postgres sends and gets it as text, because no decimal of 128 bits holds it: the column is
 /// `numeric`, written as `$1::text::numeric` and read as `rank::text`.
 ///
 /// ```
@@ -38,12 +37,12 @@ const DECIMALS: usize = 40;
 pub struct Rank(U256);
 
 impl Rank {
-    /// The key of the first item of a list.
+    /// Returns the rank of the first item of a list: 1.
     pub fn first() -> Self {
         Self(one())
     }
 
-    /// A key for an item after all others, the last of which is `self`: the next integer. At the
+    /// Returns the rank of an item after the last one, whose rank is `self`: the next integer. At the
     /// end of the range it is `self` again; the newer id then puts the item last.
     #[must_use]
     pub fn next(self) -> Self {
@@ -51,39 +50,31 @@ impl Rank {
         if next < end() { Self(next) } else { self }
     }
 
-    /// Reads the public form.
+    /// Parses the public form.
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
         let (integer, decimals) = text.split_once('.').unwrap_or((text, "0"));
         let digits = |part: &str, most: usize| {
             (1..=most).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit())
         };
-        if digits(integer, INTEGER_DIGITS) && digits(decimals, DECIMALS) {
-            return Ok(Self(
-                number(integer, 0) * one() + number(decimals, DECIMALS),
-            ));
+        let units = format!("{integer}{decimals:0<DECIMALS$}");
+        match U256::from_str_radix(&units, 10) {
+            Ok(units) if digits(integer, INTEGER_DIGITS) && digits(decimals, DECIMALS) => {
+                Ok(Self(units))
+            }
+            _ => Err(InvalidValue::new(
+                FieldCode::Format,
+                "must be a decimal of at most 20 digits and 40 decimals",
+            )),
         }
-        Err(InvalidValue::new(
-            FieldCode::Format,
-            "must be a decimal of at most 20 digits and 40 decimals",
-        ))
     }
 }
 
-/// The number that the digits make once zeros have filled them up to `width`.
-fn number(digits: &str, width: usize) -> U256 {
-    let zeros = width.saturating_sub(digits.len());
-    let digits = digits.bytes().chain(std::iter::repeat_n(b'0', zeros));
-    digits.fold(U256::ZERO, |number, digit| {
-        number * 10 + U256::from(digit - b'0')
-    })
-}
-
-/// The distance of two integers.
+/// Returns the distance of two integers.
 fn one() -> U256 {
     U256::new(10).pow(40)
 }
 
-/// The first integer of 21 digits, which is out of range.
+/// Returns the first integer of 21 digits, which is out of range.
 fn end() -> U256 {
     U256::new(10).pow(60)
 }
@@ -140,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_decimals_only_and_shows_them_without_idle_zeros() {
+    fn parses_only_decimals_and_drops_padding_zeros() {
         let (nines, small) = ("9".repeat(20), format!("0.{}1", "0".repeat(39)));
         let widest = format!("{nines}.{}", "9".repeat(40));
         for (text, shown) in [

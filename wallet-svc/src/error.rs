@@ -1,4 +1,4 @@
-//! The errors of the use cases, with their public codes and texts.
+//! The one place where an error of this service gets its public code.
 
 use platform::{
     error::{Code, Failure, FieldCode},
@@ -10,52 +10,58 @@ use crate::{
     posting::Rejection,
 };
 
-/// Why a use case failed.
+/// Why a use case did not go through.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Error {
-    /// The wallet does not exist, or the caller may not see it.
-    #[error("wallet not found")]
+pub enum Error {
+    /// There is no such wallet, or the caller may not know of it.
+    #[error("there is no such wallet")]
     WalletNotFound,
-    #[error("asset not found")]
+    /// There is no such asset.
+    #[error("there is no such asset")]
     AssetNotFound,
-    /// The address does not exist, or the caller may not see it.
-    #[error("address not found")]
+    /// There is no such address, or the caller may not know of it.
+    #[error("there is no such address")]
     AddressNotFound,
-    /// Codes are unique regardless of case.
+    /// Another asset has this code, in whatever case.
     #[error("an asset has this code already")]
     CodeTaken,
-    #[error("a system asset can change only in enabled, customData and logo")]
+    /// The patch reaches for what is Guerdon's own.
+    #[error("a system asset changes only in enabled, customData and logo")]
     AssetReadOnly,
-    /// Existing amounts may have the decimals that would be removed.
-    #[error("the decimal places of a used asset cannot be lowered")]
+    /// Amounts exist that need not fit fewer decimals.
+    #[error("the asset has been used, so its decimal places are never lowered")]
     DecimalPlacesInUse,
     /// The pair has no rate of its own.
-    #[error("rate not found")]
+    #[error("there is no rate for this pair of assets")]
     RateNotFound,
+    /// The pair has a rate already.
     #[error("this pair of assets has a rate already")]
     RateExists,
     /// Neither the pair nor its inverse has a rate.
-    #[error("there is no rate from one asset to the other")]
+    #[error("no rate leads from one asset to the other")]
     NoRate,
-    /// The transaction does not exist, or the caller may not see it.
-    #[error("transaction not found")]
+    /// There is no such transaction, or the caller may not know of it.
+    #[error("there is no such transaction")]
     TransactionNotFound,
-    /// The movement does not exist, or the caller may not see it.
-    #[error("movement not found")]
+    /// There is no such movement, or the caller may not know of it.
+    #[error("there is no such movement")]
     MovementNotFound,
-    #[error("payment method not found")]
+    /// No payment method with this slug is configured.
+    #[error("there is no such payment method")]
     PaymentMethodNotFound,
-    #[error("operation not found")]
+    /// No ledger operation with this id was accepted.
+    #[error("there is no such operation")]
     OperationNotFound,
-    /// The posting was not accepted.
+    /// The posting engine turned it down.
     #[error(transparent)]
     Rejected(#[from] Rejection),
-    /// The idempotency key is malformed, or used for another request.
+    /// An idempotency key stands in the way.
     #[error(transparent)]
     Key(#[from] idempotency::Error),
+    /// The database's part.
     #[error(transparent)]
     Database(#[from] sqlx::Error),
-    /// Invalid input, missing access, or a failure of another service.
+    /// Already a public failure: of the input, of access, of another service.
     #[error(transparent)]
     Failure(#[from] Failure),
 }
@@ -93,16 +99,20 @@ impl From<Error> for tonic::Status {
     }
 }
 
-/// The names of a posting's fields in a request.
+/// What a request calls the parts of a posting that a refusal can be about.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct FieldNames {
-    pub(crate) amount: &'static str,
-    pub(crate) asset: &'static str,
-    pub(crate) origin: &'static str,
-    pub(crate) destination: &'static str,
+pub struct FieldNames {
+    /// How much is moved.
+    pub amount: &'static str,
+    /// The asset moved.
+    pub asset: &'static str,
+    /// The wallet debited.
+    pub origin: &'static str,
+    /// The wallet credited.
+    pub destination: &'static str,
 }
 
-/// The names of a transaction's fields.
+/// The names on transactions.
 const TRANSACTION: FieldNames = FieldNames {
     amount: "amount",
     asset: "assetCode",
@@ -117,7 +127,7 @@ impl From<LedgerError> for Failure {
 }
 
 /// Returns the public failure of a rejected command, with these names of fields.
-pub(crate) fn ledger_failure(error: LedgerError, names: FieldNames) -> Failure {
+pub fn ledger_failure(error: LedgerError, names: FieldNames) -> Failure {
     let text = error.to_string();
     match error {
         LedgerError::WalletNotFound(side) => {

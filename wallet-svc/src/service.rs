@@ -26,7 +26,7 @@ use crate::{
     clients::identity::Users,
     config::Config,
     consumers::{
-        IDENTITY, Ledger, ORDERS, order_canceled::RevokeBonus, order_paid::GrantBonus,
+        self, IDENTITY, ORDERS, order_canceled::RevokeBonus, order_paid::GrantBonus,
         task_completed::CreditReward,
     },
     movement::grpc::MovementGrpc,
@@ -45,18 +45,12 @@ use crate::{
 pub struct Service {
     server: Server,
     backbone: Backbone,
-    ledger: Ledger,
 }
 
 impl Service {
     /// Returns the address of the gRPC server.
     pub fn local_addr(&self) -> SocketAddr {
         self.server.local_addr()
-    }
-
-    /// Returns the ledger that the consumers of events post to.
-    pub fn ledger(&self) -> Ledger {
-        self.ledger.clone()
     }
 }
 
@@ -82,21 +76,17 @@ impl Application for Service {
         let users = Users::new(&client::connect("identity", identity, Some(auth.token))?);
         let posting = Poster::connect(config.database_url.expose_secret())?;
         let (postings, poster) = Poster::new(posting, runtime.ids.clone());
-        let ledger = Ledger {
+        let consumers = consumers::Poster {
             postings,
             assets: AssetDirectory::new(backbone.pool()),
         };
         let pool = backbone.pool();
         let services =
-            Services::new(&config, &runtime, pool, users, &ledger, methods, keys).await?;
-        add_tasks(&mut backbone, poster, &ledger);
+            Services::new(&config, &runtime, pool, users, &consumers, methods, keys).await?;
+        add_tasks(&mut backbone, poster, &consumers);
         let server = Server::bind(config.listen, auth.verifier, runtime.readiness).await?;
-        let server = services.add_to(server, ledger.clone());
-        Ok(Self {
-            server,
-            backbone,
-            ledger,
-        })
+        let server = services.add_to(server, consumers);
+        Ok(Self { server, backbone })
     }
 
     async fn run_until_stopped(self, stop: CancellationToken) -> anyhow::Result<()> {
@@ -104,14 +94,14 @@ impl Application for Service {
     }
 }
 
-fn add_tasks(backbone: &mut Backbone, poster: Poster, ledger: &Ledger) {
+fn add_tasks(backbone: &mut Backbone, poster: Poster, consumers: &consumers::Poster) {
     backbone.essential("poster", move |stop| async move {
         poster.spawn(stop)?.await?;
         Ok(())
     });
-    backbone.consume_effect(ORDERS, "OrderPaid", GrantBonus(ledger.clone()));
-    backbone.consume_effect(ORDERS, "OrderCanceled", RevokeBonus(ledger.clone()));
-    backbone.consume_effect(IDENTITY, "TaskCompleted", CreditReward(ledger.clone()));
+    backbone.consume_effect(ORDERS, "OrderPaid", GrantBonus(consumers.clone()));
+    backbone.consume_effect(ORDERS, "OrderCanceled", RevokeBonus(consumers.clone()));
+    backbone.consume_effect(IDENTITY, "TaskCompleted", CreditReward(consumers.clone()));
     let pool = backbone.pool();
     backbone.worker("verifier", move |stop| {
         let verifier = verify::task::run(pool.clone(), stop);
@@ -141,7 +131,7 @@ impl Services {
         runtime: &Runtime,
         pool: PgPool,
         users: Users,
-        ledger: &Ledger,
+        consumers: &consumers::Poster,
         methods: PaymentMethods,
         keys: AccountKeys,
     ) -> anyhow::Result<Self> {
@@ -151,7 +141,7 @@ impl Services {
         let bonus = config.bonus_asset_code.as_deref();
         let default = &config.default_asset_code;
         let settings = first_start(&pool, &clock, &wallets, &assets, default, bonus).await?;
-        let directory = ledger.assets.clone();
+        let directory = consumers.assets.clone();
         Ok(Self {
             rates: Rates::new(pool.clone(), directory.clone(), clock.clone(), ids.clone()),
             addresses: Addresses {
@@ -171,8 +161,8 @@ impl Services {
         })
     }
 
-    fn add_to(self, server: Server, ledger: Ledger) -> Server {
-        let Ledger { postings, assets } = ledger;
+    fn add_to(self, server: Server, consumers: consumers::Poster) -> Server {
+        let consumers::Poster { postings, assets } = consumers;
         let operations = Operations::new(
             self.pool.clone(),
             postings.clone(),

@@ -12,6 +12,7 @@ pub mod related;
 mod reorder;
 pub mod repo;
 mod row;
+mod search;
 mod service;
 
 pub(crate) use events::updated;

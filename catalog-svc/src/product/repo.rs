@@ -3,27 +3,14 @@
 use platform::{
     error::Failure,
     ids::Id,
-    list::{Key, List, Page, Words},
+    list::{Key, List, Page},
     pg::ensure_affected,
     rank::Rank,
 };
 use proto::{common::v1::ListRequest, lists::catalog::PRODUCTS};
 use sqlx::PgConnection;
 
-use super::{Product, pricing::PricingAsset, row::ProductRow};
-
-/// Every word occurs in the product or in its category's title. Products with all of them in their
-/// names come first.
-const SEARCH: Words = Words {
-    from: "catalog.products p",
-    holds: "p.search @@ to_tsquery('simple', catalog.fold(?))",
-    first: "p.name_search @@ to_tsquery('simple', catalog.fold(?))",
-    parent: (
-        "p.category_id",
-        "select c.id from catalog.categories c
-         where c.deleted_at is null and c.search @@ to_tsquery('simple', catalog.fold(?))",
-    ),
-};
+use super::{Product, pricing::PricingAsset, row::ProductRow, search::Search};
 
 /// Writes a new product.
 pub async fn insert_in_tx(conn: &mut PgConnection, product: &Product) -> Result<(), sqlx::Error> {
@@ -108,6 +95,7 @@ pub async fn list(
     let from = "catalog.products p
                 join catalog.assets a on a.code = p.asset_code
                 left join catalog.tax_rates t on t.id = p.tax_rate_id";
+    let search = Search::prepare(conn, request).await?;
     let list = List::new(&PRODUCTS, from, Key::Id("p.id"))
         .select(
             "p.id, p.name, p.description, p.category_id, p.tax_rate_id, t.rate as tax_rate,
@@ -118,7 +106,7 @@ pub async fn list(
         )
         .only("p.deleted_at is null")
         .column("order", "p.rank")
-        .words("search", SEARCH);
+        .search(search);
     let list = if visible_only {
         list.only("p.visible")
     } else {

@@ -137,3 +137,118 @@ async fn the_best_comes_first_unless_sorted(pool: PgPoolOptions, server: PgConne
     }
     assert_eq!(seen, ["Red shoe", "Boot"]);
 }
+
+/// 6 000 products of one category. Every third is a lamp by name, every fifth by its description
+/// only, and one has a name of its own.
+async fn fill_with_lamps(catalog: &mut Catalog) {
+    let category = catalog.category("Things").await;
+    catalog.product(new_product(&category)).await;
+    let sql = "
+        with made as (delete from catalog.products returning *)
+        insert into catalog.products
+            (id, name, description, category_id, asset_code, price, bonus, type_code,
+             allow_choosing_quantity, available, featured, visible, requires_identity, rank,
+             custom_data, version, created_at, updated_at)
+        select
+            ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid,
+            case when n = 5 then 'Unique' when n % 3 = 0 then 'Lamp' else 'Thing' end,
+            case when n % 5 = 0 then 'lamp code' else 'code' end,
+            category_id, asset_code, price, bonus, type_code, allow_choosing_quantity,
+            n % 10 = 0, featured, visible, requires_identity, n / 2, custom_data, version,
+            created_at, updated_at
+        from made, generate_series(1, 6000) as n";
+    sqlx::raw_sql(sql).execute(&catalog.pool).await.unwrap();
+}
+
+/// The numbers of the products that a search finds, page by page, by number and by cursor alike.
+async fn visited(catalog: &mut Catalog, mut list: ListRequest, size: u32) -> Vec<u32> {
+    list.page_size = Some(size);
+    let mut seen = Vec::new();
+    let mut cursor = None;
+    for number in 1.. {
+        let mut page = async |page_number, page_after| {
+            let request = wire::ListProductsRequest {
+                list: Some(ListRequest {
+                    page_number,
+                    page_after,
+                    ..list.clone()
+                }),
+            };
+            let response = catalog.products.list_products(admin(request)).await;
+            response.unwrap().into_inner()
+        };
+        let numbered = page(Some(number), None).await;
+        let continued = page(None, cursor).await;
+        assert_eq!(numbered, continued, "page {number}");
+        // The digits of an id are decimal, as `lpad` wrote them.
+        let ids = continued.products.iter().map(|product| &product.id[24..]);
+        seen.extend(ids.map(|digits| digits.parse::<u32>().unwrap()));
+        let info = continued.page.unwrap();
+        if info.next_cursor.is_empty() {
+            assert_eq!(info.total, seen.len() as u64);
+            break;
+        }
+        cursor = Some(info.next_cursor);
+    }
+    seen
+}
+
+#[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
+async fn a_search_gives_the_best_first_whether_few_or_many(
+    pool: PgPoolOptions,
+    server: PgConnectOptions,
+) {
+    use Operator::{Eq, Gte, Lt};
+    let mut catalog = Catalog::start(pool, server).await;
+    fill_with_lamps(&mut catalog).await;
+    let by_name = (1..=6000).filter(|n| n % 3 == 0);
+    let by_description = (1..=6000).filter(|n| n % 5 == 0 && n % 3 > 0);
+    let expected: Vec<u32> = by_name.chain(by_description).collect();
+    assert_eq!(expected.len(), 2800);
+    assert_eq!(visited(&mut catalog, search("lam"), 700).await, expected);
+
+    let filtered = |words: &str, filters: &[(&str, Operator, &str)]| {
+        let mut list = search(words);
+        let filters = filters.iter().map(|(field, operator, value)| Filter {
+            field: (*field).into(),
+            operator: (*operator).into(),
+            values: vec![(*value).into()],
+        });
+        list.filters.extend(filters);
+        list
+    };
+    let sorted = ListRequest {
+        sort: vec![Sort {
+            field: "order".into(),
+            descending: true,
+        }],
+        ..filtered("lamp", &[("order", Lt, "5")])
+    };
+    let last = [("available", Eq, "true"), ("order", Gte, "2995")];
+    for (list, expected) in [
+        (search("unique"), vec![5]),
+        (filtered("lamp code", &last), vec![5990, 6000]),
+        (filtered("lamp", &[("order", Lt, "5")]), vec![3, 6, 9, 5]),
+        (sorted, vec![9, 6, 5, 3]),
+        (search("nothing"), vec![]),
+        (search("parent"), vec![]),
+    ] {
+        assert_eq!(
+            visited(&mut catalog, list.clone(), 2).await,
+            expected,
+            "{list:?}"
+        );
+    }
+
+    let parent = catalog.category("Parent").await;
+    let sql = "update catalog.products set category_id = $1::text::uuid where rank < 4";
+    let moved = sqlx::query(sql)
+        .bind(&parent.id)
+        .execute(&catalog.pool)
+        .await;
+    assert_eq!(moved.unwrap().rows_affected(), 7);
+    assert_eq!(
+        visited(&mut catalog, search("lamp par"), 3).await,
+        [3, 5, 6]
+    );
+}

@@ -1,32 +1,25 @@
-//! The account that runs Postgres when the stack itself runs as root, because Postgres
-//! refuses to.
+//! The account that runs Postgres when the stack runs as root, because Postgres refuses to.
 
-use std::fs;
-use std::os::unix::process::CommandExt;
-use std::process::Command;
+use std::{fs, os::unix::process::CommandExt as _, process::Command};
 
-/// An account of the machine.
+/// An account of this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Account {
-    /// Its login name.
-    pub name: String,
-    /// Its user id.
-    pub uid: u32,
-    /// Its primary group.
-    pub gid: u32,
+pub(crate) struct Account {
+    pub(crate) name: String,
+    pub(crate) uid: u32,
+    pub(crate) gid: u32,
 }
 
 impl Account {
-    /// Nothing to change for an ordinary user; `postgres`, else `nobody`, for root.
-    pub fn for_postgres() -> Option<Self> {
-        rustix::process::geteuid().is_root().then(|| {
-            let accounts = fs::read_to_string("/etc/passwd").unwrap_or_default();
-            choose(&accounts)
-        })
+    /// Returns `postgres`, else `nobody`, for root, and nothing for other users.
+    pub(crate) fn for_postgres() -> Option<Self> {
+        rustix::process::geteuid()
+            .is_root()
+            .then(|| choose(&fs::read_to_string("/etc/passwd").unwrap_or_default()))
     }
 
-    /// Lets `command` run as this account, in none of root's groups.
-    pub fn apply(&self, command: &mut Command) {
+    /// Makes `command` run as this account, in none of root's groups.
+    pub(crate) fn apply(&self, command: &mut Command) {
         command.uid(self.uid).gid(self.gid);
     }
 }
@@ -63,7 +56,7 @@ mod tests {
     const NOBODY: &str = "root:x:0:0::/root:/bin/sh\nnobody:x:65534:65533::/:/usr/sbin/nologin\n";
 
     #[test]
-    fn prefers_postgres_to_nobody() {
+    fn postgres_is_preferred_to_nobody() {
         let passwd = format!("{NOBODY}postgres:x:101:104:admin,,,:/var/lib/postgresql:/bin/bash\n");
         let expected = Account {
             name: "postgres".to_owned(),
@@ -74,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn takes_nobody_where_there_is_no_postgres() {
+    fn nobody_is_used_without_a_postgres_account() {
         assert_eq!((choose(NOBODY).uid, choose(NOBODY).gid), (65_534, 65_533));
         assert_eq!(choose("").uid, 65_534);
     }

@@ -1,266 +1,224 @@
-//! A Postgres cluster of our own: made, started, stopped. What is in it is `database`'s.
+//! A Postgres cluster of our own: initialised, started, stopped. `database` sets up what is in it.
 
-use std::fs;
-use std::io::Write as _;
-use std::os::unix::fs::{OpenOptionsExt, chown};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::Arc;
-use std::time::Duration;
+use std::{
+    fs,
+    io::Write as _,
+    os::unix::fs::{OpenOptionsExt as _, chown},
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+    sync::Arc,
+    time::Duration,
+};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context as _, Result, bail};
 use rustix::process::Signal;
 
-use crate::account::Account;
-use crate::database;
-use crate::find::Found;
-use crate::logs::Log;
-use crate::process::{Process, Spec, poll};
+use crate::{
+    account::Account,
+    database,
+    find::Installation,
+    logs::Log,
+    process::{self, Process},
+};
 
-/// How long a start may take: recovery after a crash needs its time.
-const START_PATIENCE: Duration = Duration::from_mins(1);
-const STOP_PATIENCE: Duration = Duration::from_secs(20);
+/// Includes recovery after a crash.
+const START_TIMEOUT: Duration = Duration::from_mins(1);
+const STOP_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// What a cluster is like.
+/// How to run a cluster.
 #[derive(Debug)]
-pub struct ClusterOptions<'a> {
-    /// The programs.
-    pub programs: &'a Found,
-    /// Where the data is, or will be.
-    pub data: PathBuf,
-    /// Who runs it, when not we.
-    pub account: Option<Account>,
-    /// Where it listens.
-    pub port: u16,
-    /// Of the superuser; without one the cluster trusts everybody on this machine.
-    pub password: Option<String>,
-    /// Whether commits survive a power cut. Tests do without, and are faster.
-    pub durable: bool,
-    /// Takes what it prints.
-    pub log: Arc<Log>,
+pub(crate) struct ClusterOptions {
+    pub(crate) installation: Installation,
+    pub(crate) data: PathBuf,
+    /// The account that runs it, when it isn't ours.
+    pub(crate) account: Option<Account>,
+    pub(crate) port: u16,
+    /// The superuser's; without one the cluster trusts everybody on this machine.
+    pub(crate) password: Option<String>,
+    /// Whether commits survive a power cut.
+    pub(crate) durable: bool,
+    pub(crate) log: Arc<Log>,
 }
 
 /// A running cluster.
 #[derive(Debug)]
-pub struct Cluster {
+pub(crate) struct Cluster {
     process: Process,
     url: String,
+    programs: PathBuf,
 }
 
-/// The major version whose data is in `data`.
-pub fn data_version(data: &Path) -> Option<u32> {
-    fs::read_to_string(data.join("PG_VERSION"))
-        .ok()?
-        .trim()
-        .parse()
-        .ok()
+/// Returns the major version of Postgres that made the data.
+pub(crate) fn data_version(data: &Path) -> Option<u32> {
+    let version = fs::read_to_string(data.join("PG_VERSION")).ok()?;
+    version.trim().parse().ok()
 }
 
 impl Cluster {
-    /// Makes the cluster where it is missing, and starts it.
-    pub fn start(options: &ClusterOptions<'_>) -> Result<Self> {
+    /// Starts the cluster, which is initialised first where it is missing.
+    pub(crate) fn start(options: ClusterOptions) -> Result<Self> {
         if data_version(&options.data).is_none() {
-            make(options)?;
+            options.initialise()?;
         }
-        let process = Process::spawn(&server(options), Arc::clone(&options.log))?;
-        let secret = options
-            .password
-            .as_ref()
-            .map(|password| format!(":{password}"))
-            .unwrap_or_default();
-        let url = format!(
-            "postgres://postgres{secret}@127.0.0.1:{}/postgres",
-            options.port
-        );
-        let cluster = Self { process, url };
-        cluster.wait_until_ready()?;
+        let process = options.spawn()?;
+        let password = options.password.map(|it| format!(":{it}"));
+        let cluster = Self {
+            process,
+            url: format!(
+                "postgres://postgres{}@127.0.0.1:{}/postgres",
+                password.unwrap_or_default(),
+                options.port
+            ),
+            programs: options.installation.path,
+        };
+        let ping = || database::ping(&cluster.url);
+        cluster.process.wait_until_ready(START_TIMEOUT, &[], ping)?;
         database::check_case_mapping(&cluster.url)?;
         Ok(cluster)
     }
 
-    /// The superuser's URL.
-    pub fn url(&self) -> &str {
+    /// Returns the superuser's URL.
+    pub(crate) fn url(&self) -> &str {
         &self.url
     }
 
-    /// The server process.
-    pub fn process(&self) -> &Process {
+    pub(crate) fn process(&self) -> &Process {
         &self.process
     }
 
-    /// Fast shutdown: sessions are ended, data is written.
-    pub fn stop(&self) {
-        self.process.stop(STOP_PATIENCE);
-    }
-
-    fn wait_until_ready(&self) -> Result<()> {
-        let mut last = None;
-        let ready = poll(START_PATIENCE, || {
-            if let Some(status) = self.process.ended() {
-                return Some(Err(status));
-            }
-            database::ping(&self.url)
-                .map_err(|error| last = Some(error))
-                .ok()
-                .map(Ok)
-        });
-        match ready {
-            Some(Ok(())) => Ok(()),
-            Some(Err(status)) => {
-                bail!(
-                    "Postgres ended at once ({status}):\n{}",
-                    self.process.log().last_lines(15)
-                )
-            }
-            None => Err(last
-                .unwrap_or_else(|| anyhow::anyhow!("no answer"))
-                .context("Postgres does not answer")),
-        }
+    /// Returns the directory of the Postgres programs.
+    pub(crate) fn programs(&self) -> &Path {
+        &self.programs
     }
 }
 
 impl Drop for Cluster {
     fn drop(&mut self) {
-        self.stop();
+        self.process.stop(STOP_TIMEOUT);
     }
 }
 
-fn server(options: &ClusterOptions<'_>) -> Spec {
-    let onoff = |value| if value { "on" } else { "off" };
-    let settings = [
-        format!("port={}", options.port),
-        "listen_addresses=127.0.0.1".to_owned(),
-        // A socket's path is limited to 107 bytes, which a deep clone exceeds.
-        "unix_socket_directories=".to_owned(),
-        "max_connections=300".to_owned(),
-        "timezone=UTC".to_owned(),
-        "log_timezone=UTC".to_owned(),
-        "logging_collector=off".to_owned(),
-        "synchronous_commit=on".to_owned(),
-        format!("fsync={}", onoff(options.durable)),
-        format!("full_page_writes={}", onoff(options.durable)),
-    ];
-    let data = ["-D".to_owned(), options.data.display().to_string()];
-    Spec {
-        name: "Postgres".to_owned(),
-        program: options.programs.path.join("postgres"),
-        args: data
-            .into_iter()
-            .chain(settings.into_iter().flat_map(|set| ["-c".to_owned(), set]))
-            .collect(),
-        env: neutral_environment(),
-        isolated: true,
-        account: options.account.clone(),
-        stop: Signal::INT,
-    }
-}
-
-/// The user's own settings, such as PGPORT, must not leak into the server's.
-fn neutral_environment() -> Vec<(String, String)> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    [
-        ("LC_ALL", "C"),
-        ("LANG", "C"),
-        ("PATH", &path.to_string_lossy()),
-    ]
-    .map(|(name, value)| (name.to_owned(), value.to_owned()))
-    .into()
-}
-
-/// Runs `initdb` beside the final place and renames, so that an interrupted one leaves nothing
-/// that looks like a cluster.
-fn make(options: &ClusterOptions<'_>) -> Result<()> {
-    let parent = options
-        .data
-        .parent()
-        .context("data needs a parent directory")?;
-    let part = options.data.with_extension("part");
-    let secret = parent.join("superuser-password");
-    let mut failures = String::new();
-    for locale in locales(options.programs.version.major) {
-        let _ = fs::remove_dir_all(&part);
-        fs::create_dir(&part).with_context(|| format!("{} can't be made", part.display()))?;
-        give_to(options.account.as_ref(), &part)?;
-        let output = initdb(options, &part, &secret, locale)?;
-        let _ = fs::remove_file(&secret);
-        if output.status.success() {
-            let _ = fs::remove_dir_all(&options.data);
-            return Ok(fs::rename(&part, &options.data)?);
+impl ClusterOptions {
+    fn spawn(&self) -> Result<Process> {
+        let durable = if self.durable { "on" } else { "off" };
+        // Fast shutdown: ends sessions and writes the data.
+        let mut command = process::command(&self.program("postgres"), Signal::INT);
+        command.arg("-D").arg(&self.data);
+        for setting in [
+            &format!("port={}", self.port),
+            "listen_addresses=127.0.0.1",
+            // A socket's path is limited to 107 bytes, which a deep clone exceeds.
+            "unix_socket_directories=",
+            "max_connections=300",
+            "timezone=UTC",
+            "log_timezone=UTC",
+            "logging_collector=off",
+            "synchronous_commit=on",
+            &format!("fsync={durable}"),
+            &format!("full_page_writes={durable}"),
+        ] {
+            command.args(["-c", setting]);
         }
-        failures.push_str(String::from_utf8_lossy(&output.stderr).trim());
-        failures.push('\n');
+        self.isolate(&mut command);
+        Process::spawn("Postgres", command, Signal::INT, Arc::clone(&self.log))
     }
-    bail!(
-        "initdb made no cluster in {}:\n{failures}",
-        options.data.display()
-    )
-}
 
-fn initdb(
-    options: &ClusterOptions<'_>,
-    data: &Path,
-    secret: &Path,
-    locale: &[&str],
-) -> Result<std::process::Output> {
-    let mut command = Command::new(options.programs.path.join("initdb"));
-    command
-        .arg("-D")
-        .arg(data)
-        .args(["-U", "postgres", "-E", "UTF8", "--no-instructions"]);
-    command
-        .args(locale)
-        .env_clear()
-        .envs(neutral_environment())
-        .current_dir("/")
-        .stdin(Stdio::null());
-    if let Some(password) = &options.password {
-        let _ = fs::remove_file(secret);
+    fn program(&self, name: &str) -> PathBuf {
+        self.installation.path.join(name)
+    }
+
+    /// Runs the command as the account, without our environment: PGPORT, for example, must not reach
+    /// the server.
+    fn isolate(&self, command: &mut Command) {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        command
+            .env_clear()
+            .envs([("LC_ALL", "C"), ("LANG", "C")])
+            .env("PATH", path);
+        if let Some(account) = &self.account {
+            // The account may have no access to our current directory.
+            account.apply(command.current_dir("/"));
+        }
+    }
+
+    /// Runs `initdb` in a directory beside the final one and renames it: an interrupted run leaves
+    /// nothing that looks like a cluster.
+    fn initialise(&self) -> Result<()> {
+        let part = self.data.with_extension("part");
+        let mut failures = String::new();
+        for locale in locales(self.installation.version.major) {
+            let _ = fs::remove_dir_all(&part);
+            fs::create_dir(&part).with_context(|| format!("cannot make {}", part.display()))?;
+            self.chown(&part)?;
+            let output = self.initdb(&part, locale)?;
+            if output.status.success() {
+                let _ = fs::remove_dir_all(&self.data);
+                return Ok(fs::rename(&part, &self.data)?);
+            }
+            failures.push_str(String::from_utf8_lossy(&output.stderr).trim());
+            failures.push('\n');
+        }
+        bail!("initdb failed in {}:\n{failures}", self.data.display())
+    }
+
+    fn initdb(&self, directory: &Path, locale: &str) -> Result<Output> {
+        let mut command = Command::new(self.program("initdb"));
+        command
+            .arg("-D")
+            .arg(directory)
+            .args(["-U", "postgres", "-E", "UTF8", "--no-instructions"])
+            .args(locale.split(' '))
+            .stdin(Stdio::null());
+        let password_file = self.data.with_extension("password");
+        if let Some(password) = &self.password {
+            self.write_password(&password_file, password)?;
+            command
+                .arg("--auth=scram-sha-256")
+                .arg(format!("--pwfile={}", password_file.display()));
+        } else {
+            command.arg("--auth=trust");
+        }
+        if !self.durable {
+            command.arg("--no-sync");
+        }
+        self.isolate(&mut command);
+        let output = command.output().context("cannot start initdb");
+        let _ = fs::remove_file(password_file);
+        output
+    }
+
+    fn write_password(&self, file: &Path, password: &str) -> Result<()> {
+        let _ = fs::remove_file(file);
         fs::OpenOptions::new()
             .write(true)
             .create_new(true)
             .mode(0o600)
-            .open(secret)
-            .and_then(|mut file| file.write_all(password.as_bytes()))?;
-        give_to(options.account.as_ref(), secret)?;
-        command
-            .arg("--auth=scram-sha-256")
-            .arg(format!("--pwfile={}", secret.display()));
-    } else {
-        command.arg("--auth=trust");
+            .open(file)?
+            .write_all(password.as_bytes())?;
+        self.chown(file)
     }
-    if !options.durable {
-        command.arg("--no-sync");
+
+    fn chown(&self, path: &Path) -> Result<()> {
+        let Some(account) = &self.account else {
+            return Ok(());
+        };
+        chown(path, Some(account.uid), Some(account.gid))
+            .with_context(|| format!("cannot give {} to {}", path.display(), account.name))
     }
-    if let Some(account) = &options.account {
-        account.apply(&mut command);
-    }
-    command.output().context("initdb can't be started")
 }
 
-/// The ways to a locale whose `lower('É')` is 'é', best first.
-fn locales(major: u32) -> &'static [&'static [&'static str]] {
+/// Returns options of `initdb` for a locale whose `lower('É')` is 'é', best first.
+fn locales(major: u32) -> &'static [&'static str] {
     if major >= 17 {
         &[
-            &["--locale-provider=builtin", "--locale=C.UTF-8"],
-            &[
-                "--locale-provider=builtin",
-                "--locale=C",
-                "--builtin-locale=C.UTF-8",
-            ],
+            "--locale-provider=builtin --locale=C.UTF-8",
+            "--locale-provider=builtin --locale=C --builtin-locale=C.UTF-8",
         ]
     } else {
         &[
-            &["--locale=C.UTF-8"],
-            &["--locale=en_US.UTF-8"],
-            &["--locale-provider=icu", "--icu-locale=und", "--locale=C"],
+            "--locale=C.UTF-8",
+            "--locale=en_US.UTF-8",
+            "--locale-provider=icu --icu-locale=und --locale=C",
         ]
     }
-}
-
-fn give_to(account: Option<&Account>, path: &Path) -> Result<()> {
-    let Some(account) = account else {
-        return Ok(());
-    };
-    chown(path, Some(account.uid), Some(account.gid))
-        .with_context(|| format!("{} can't be given to {}", path.display(), account.name))
 }

@@ -1,73 +1,67 @@
-//! What the stack sets up inside Postgres: a database, and two roles a context that see nothing
-//! of each other. Schemas are made by the services' own migrations.
+//! The setup inside Postgres: a database, and two roles a context that can't see another context's
+//! schema. The services' own migrations make the schemas.
 
-use std::thread;
-use std::time::Duration;
+use std::{thread, time::Duration};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context as _, Result, anyhow, ensure};
 use postgres::{Client, Config, NoTls};
 
 use crate::service::Service;
 
-/// Several stacks may set up roles of one server at the same time; they take turns.
+/// Serialises the setup of several stacks on one server.
 const SETUP_LOCK: i64 = 0x0067_7565_7264_6f6e;
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A Postgres URL with another user or database.
-pub fn url_with(url: &str, user: Option<(&str, &str)>, database: &str) -> Result<String> {
+/// Returns a Postgres URL with another user or database.
+pub(crate) fn url_with(url: &str, user: Option<(&str, &str)>, database: &str) -> Result<String> {
     let (scheme, rest) = url
         .split_once("://")
         .context("a Postgres URL starts with postgres://")?;
-    let (rest, parameters) = rest
-        .split_once('?')
-        .map_or((rest, None), |(rest, found)| (rest, Some(found)));
+    let (rest, parameters) = match rest.split_once('?') {
+        Some((rest, parameters)) => (rest, format!("?{parameters}")),
+        None => (rest, String::new()),
+    };
     let authority = rest.split('/').next().unwrap_or(rest);
-    let (own_user, host) = authority
-        .rsplit_once('@')
-        .map_or((None, authority), |(user, host)| {
-            (Some(user.to_owned()), host)
-        });
-    let user = user
-        .map(|(name, password)| format!("{name}:{password}"))
-        .or(own_user);
-    let user = user.map(|user| format!("{user}@")).unwrap_or_default();
-    let parameters = parameters
-        .map(|found| format!("?{found}"))
-        .unwrap_or_default();
+    let (own_user, host) = match authority.rsplit_once('@') {
+        Some((user, host)) => (format!("{user}@"), host),
+        None => (String::new(), authority),
+    };
+    let user = user.map_or(own_user, |(name, password)| format!("{name}:{password}@"));
     Ok(format!("{scheme}://{user}{host}/{database}{parameters}"))
 }
 
-/// The server answers.
-pub fn ping(url: &str) -> Result<()> {
+/// Succeeds when the server accepts connections.
+pub(crate) fn ping(url: &str) -> Result<()> {
     with_client(url, |_| Ok(()))
 }
 
-/// Searching ignores case in every script, which the server's locale must know how to do.
-pub fn check_case_mapping(url: &str) -> Result<()> {
+/// Fails when the server's locale can't lower letters outside of ASCII: search ignores case in every
+/// script.
+pub(crate) fn check_case_mapping(url: &str) -> Result<()> {
     with_client(url, |client| {
         let lower: String = client.query_one("select lower('É')", &[])?.get(0);
         ensure!(
             lower == "é",
-            "this Postgres has a locale that can't lower 'É' (it says '{lower}')"
+            "the locale of this Postgres can't lower 'É' (it returns '{lower}')"
         );
         Ok(())
     })
 }
 
-/// Makes the roles of every context, with `password` for all of them, or their own name.
-pub fn ensure_roles(url: &str, password: Option<&str>) -> Result<()> {
+/// Makes the roles of every context, with `password` for all of them, or their own names.
+pub(crate) fn ensure_roles(url: &str, password: Option<&str>) -> Result<()> {
     with_client(url, |client| {
         client.execute("select pg_advisory_lock($1)", &[&SETUP_LOCK])?;
         for service in Service::ALL {
-            for role in [service.owner_role(), service.app_role()] {
-                ensure_role(client, &role, password.unwrap_or(&role))?;
+            let (owner, app) = (service.owner_role(), service.app_role());
+            for role in [&owner, &app] {
+                ensure_role(client, role, password.unwrap_or(role))?;
             }
-            let app = service.app_role();
             client.batch_execute(&format!(
                 "alter role {app} set statement_timeout = '15s';
                  alter role {app} set lock_timeout = '5s';
                  alter role {app} set idle_in_transaction_session_timeout = '15s';
                  alter role {owner} set lock_timeout = '10s';",
-                owner = service.owner_role(),
             ))?;
         }
         Ok(())
@@ -75,24 +69,24 @@ pub fn ensure_roles(url: &str, password: Option<&str>) -> Result<()> {
 }
 
 fn ensure_role(client: &mut Client, role: &str, password: &str) -> Result<()> {
-    let known = client
+    let exists = client
         .query_opt("select 1 from pg_roles where rolname = $1", &[&role])?
         .is_some();
-    let verb = if known { "alter" } else { "create" };
+    let verb = if exists { "alter" } else { "create" };
     let quoted = password.replace('\'', "''");
     client
         .batch_execute(&format!("{verb} role {role} login password '{quoted}'"))
-        .with_context(|| format!("role {role} can't be set up"))
+        .with_context(|| format!("cannot set up role {role}"))
 }
 
-/// Makes the database where it is missing, and lets the owners, and nobody else, make schemas.
-pub fn ensure_database(url: &str, name: &str) -> Result<()> {
+/// Makes the database where it is missing. Only the owner roles may make schemas in it.
+pub(crate) fn ensure_database(url: &str, name: &str) -> Result<()> {
     with_client(url, |client| {
         client.execute("select pg_advisory_lock($1)", &[&SETUP_LOCK])?;
-        let known = client
+        let exists = client
             .query_opt("select 1 from pg_database where datname = $1", &[&name])?
             .is_some();
-        if !known {
+        if !exists {
             client.batch_execute(&format!(
                 "create database \"{name}\" template template0 encoding 'UTF8'"
             ))?;
@@ -113,28 +107,29 @@ pub fn ensure_database(url: &str, name: &str) -> Result<()> {
     })
 }
 
-/// Drops a database and whoever is still connected to it.
-pub fn drop_database(url: &str, name: &str) -> Result<()> {
+/// Drops the database, whoever is connected to it.
+pub(crate) fn drop_database(url: &str, name: &str) -> Result<()> {
     with_client(url, |client| {
         Ok(client.batch_execute(&format!("drop database if exists \"{name}\" with (force)"))?)
     })
 }
 
-/// On a thread of its own, because the client refuses to run inside a test's async runtime.
+/// Connects on a thread of its own, because the client refuses to run in an async runtime.
 fn with_client<T: Send>(
     url: &str,
     work: impl FnOnce(&mut Client) -> Result<T> + Send,
 ) -> Result<T> {
     let mut config: Config = url.parse().context("not a Postgres URL")?;
-    config.connect_timeout(Duration::from_secs(5));
+    config.connect_timeout(CONNECT_TIMEOUT);
+    let session = || {
+        let mut client = config
+            .connect(NoTls)
+            .context("cannot connect to Postgres")?;
+        work(&mut client)
+    };
     thread::scope(|scope| {
-        let session = scope.spawn(move || {
-            let mut client = config.connect(NoTls).context("Postgres can't be reached")?;
-            work(&mut client)
-        });
-        session
-            .join()
-            .unwrap_or_else(|_| Err(anyhow::anyhow!("the Postgres client panicked")))
+        let result = scope.spawn(session).join();
+        result.unwrap_or_else(|_| Err(anyhow!("the Postgres client panicked")))
     })
 }
 
@@ -143,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn urls_keep_what_is_not_replaced() {
+    fn urls_keep_the_parts_that_are_not_replaced() {
         let url = "postgres://boss:pw@db:5433/postgres?sslmode=disable";
         assert_eq!(
             url_with(url, None, "x").unwrap(),

@@ -1,26 +1,22 @@
 //! Files of shell variables: `export NAME='value'` lines.
 
-use std::fmt::Write as _;
-use std::fs;
-use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::{fs, io::Write as _, os::unix::fs::OpenOptionsExt as _, path::Path};
 
-use anyhow::{Context, Result};
+use anyhow::{Context as _, Result};
 
-/// The text of such a file.
-pub fn render(variables: &[(String, String)]) -> String {
-    variables
+use crate::wiring::Variable;
+
+/// Formats variables as the text of such a file.
+pub(crate) fn render(variables: &[Variable]) -> String {
+    let lines: Vec<_> = variables
         .iter()
-        .fold(String::new(), |mut text, (name, value)| {
-            let quoted = value.replace('\'', r"'\''");
-            let _ = writeln!(text, "export {name}='{quoted}'");
-            text
-        })
+        .map(|(name, value)| format!("export {name}='{}'\n", value.replace('\'', r"'\''")))
+        .collect();
+    lines.concat()
 }
 
-/// What [`render`] wrote; lines of other forms are passed over.
-pub fn parse(text: &str) -> Vec<(String, String)> {
+/// Parses the text of [`render`]; other lines are ignored.
+pub(crate) fn parse(text: &str) -> Vec<Variable> {
     text.lines()
         .filter_map(|line| {
             let (name, value) = line.trim().strip_prefix("export ")?.split_once('=')?;
@@ -30,19 +26,18 @@ pub fn parse(text: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Writes a file that only we may read, in one step.
-pub fn write_private(path: &Path, text: &str) -> Result<()> {
-    let fresh = path.with_extension("new");
-    let _ = fs::remove_file(&fresh);
-    let written = fs::OpenOptions::new()
+/// Writes a file that only we may read, atomically.
+pub(crate) fn write_private(path: &Path, text: &str) -> Result<()> {
+    let temporary = path.with_extension("new");
+    let _ = fs::remove_file(&temporary);
+    fs::OpenOptions::new()
         .write(true)
         .create_new(true)
         .mode(0o600)
-        .open(&fresh);
-    written
+        .open(&temporary)
         .and_then(|mut file| file.write_all(text.as_bytes()))
-        .and_then(|()| fs::rename(&fresh, path))
-        .with_context(|| format!("{} can't be written", path.display()))
+        .and_then(|()| fs::rename(&temporary, path))
+        .with_context(|| format!("cannot write {}", path.display()))
 }
 
 #[cfg(test)]
@@ -50,15 +45,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_survive_the_way_there_and_back() {
-        let variables: Vec<(String, String)> = [("A", "plain"), ("B", "it's $HOME"), ("C", "")]
-            .map(|(n, v)| (n.into(), v.into()))
+    fn rendered_values_are_parsed_unchanged() {
+        let variables: Vec<Variable> = [("A", "plain"), ("B", "it's $HOME"), ("C", "")]
+            .map(|(name, value)| (name.into(), value.into()))
             .into();
         assert_eq!(parse(&render(&variables)), variables);
     }
 
     #[test]
-    fn a_quote_is_safe_in_a_shell() {
+    fn a_quote_is_escaped_for_the_shell() {
         let text = render(&[("A".to_owned(), "it's".to_owned())]);
         assert_eq!(text, "export A='it'\\''s'\n");
     }

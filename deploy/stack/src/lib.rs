@@ -1,27 +1,35 @@
-//! The local stack: finds or fetches Postgres and NATS, sets them up, and runs the five
-//! processes of the product as one [`Stack`]. `cargo stack` is its command line; the
-//! whole-system tests use it as a library.
+//! The local stack: finds or fetches Postgres and NATS, starts them as an [`Environment`], and runs
+//! the five processes of the product on it as one [`Stack`]. `cargo stack` is its command line; the
+//! whole-system tests and the benchmarks use it as a library.
 
-pub mod account;
-pub mod cluster;
-pub mod database;
+mod account;
+mod cluster;
+pub mod command;
+mod database;
 pub mod demo;
-pub mod envfile;
-pub mod find;
-pub mod http;
-pub mod logs;
-pub mod nats;
-pub mod options;
-pub mod ports;
-pub mod process;
-pub mod programs;
-pub mod progress;
-pub mod project;
-pub mod secrets;
-pub mod service;
+mod envfile;
+mod environment;
+mod find;
+mod http;
+mod logs;
+mod nats;
+mod options;
+mod ports;
+mod process;
+mod programs;
+mod progress;
+mod run_lock;
+mod secrets;
+mod service;
 mod stack;
-pub mod wiring;
+mod wiring;
+mod workspace;
 
-pub use options::{Broker, StackOptions};
-pub use service::{Auth, Service};
+pub use environment::{Environment, EnvironmentOptions, ServerOptions};
+pub use options::StackOptions;
+pub use run_lock::RunLock;
+pub use secrets::Secrets;
+pub use service::{Auth, Replicas, Service};
 pub use stack::Stack;
+pub use wiring::{Instance, Variable, Wiring};
+pub use workspace::Workspace;

@@ -1,94 +1,112 @@
 //! A NATS server of our own, with JetStream.
 
-use std::fs;
-use std::io::{BufRead, BufReader};
-use std::net::{Ipv4Addr, SocketAddr, TcpStream};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
+use std::{
+    fs,
+    io::{BufRead as _, BufReader},
+    net::{Ipv4Addr, SocketAddr, TcpStream},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context as _, Result, ensure};
 use rustix::process::Signal;
 
-use crate::logs::Log;
-use crate::process::{Process, Spec, poll};
+use crate::{
+    logs::Log,
+    process::{self, Process},
+};
 
-const START_PATIENCE: Duration = Duration::from_secs(20);
-const STOP_PATIENCE: Duration = Duration::from_secs(10);
+const START_TIMEOUT: Duration = Duration::from_secs(20);
+const STOP_TIMEOUT: Duration = Duration::from_secs(10);
+const PROBE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A running server.
+/// A server that can be stopped and started again with its data.
 #[derive(Debug)]
-pub struct Nats {
-    process: Process,
+pub(crate) struct NatsServer {
+    program: PathBuf,
+    config: PathBuf,
+    port: u16,
+    log: Arc<Log>,
+    process: Mutex<Option<Process>>,
 }
 
-impl Nats {
+impl NatsServer {
     /// Starts the program with its data in `home`, and waits until it listens.
-    pub fn start(program: &Path, home: &Path, port: u16, log: &Arc<Log>) -> Result<Self> {
-        fs::create_dir_all(home).with_context(|| format!("{} can't be made", home.display()))?;
+    pub(crate) fn start(program: PathBuf, home: &Path, port: u16, log: Arc<Log>) -> Result<Self> {
+        fs::create_dir_all(home).with_context(|| format!("cannot make {}", home.display()))?;
         let config = home.join("nats.conf");
         fs::write(&config, configuration(home, port)?)?;
-        let spec = Spec {
-            name: "NATS".to_owned(),
-            program: PathBuf::from(program),
-            args: vec!["--config".to_owned(), config.display().to_string()],
-            env: Vec::new(),
-            isolated: false,
-            account: None,
-            stop: Signal::TERM,
-        };
         let server = Self {
-            process: Process::spawn(&spec, Arc::clone(log))?,
+            program,
+            config,
+            port,
+            log,
+            process: Mutex::default(),
         };
-        server.wait_until_ready(port)?;
+        server.start_again()?;
         Ok(server)
     }
 
-    /// The server process.
-    pub fn process(&self) -> &Process {
-        &self.process
+    /// Starts the server after [`NatsServer::stop`].
+    pub(crate) fn start_again(&self) -> Result<()> {
+        let mut running = self.process();
+        ensure!(running.is_none(), "NATS is running");
+        let mut command = process::command(&self.program, Signal::TERM);
+        command.arg("--config").arg(&self.config);
+        let process = Process::spawn("NATS", command, Signal::TERM, Arc::clone(&self.log))?;
+        process.wait_until_ready(START_TIMEOUT, &[], || probe(self.port))?;
+        *running = Some(process);
+        Ok(())
     }
 
-    /// Ends it in good order.
-    pub fn stop(&self) {
-        self.process.stop(STOP_PATIENCE);
-    }
-
-    fn wait_until_ready(&self, port: u16) -> Result<()> {
-        let ready = poll(START_PATIENCE, || match self.process.ended() {
-            Some(status) => Some(Err(status)),
-            None => greets(port).then_some(Ok(())),
-        });
-        match ready {
-            Some(Ok(())) => Ok(()),
-            Some(Err(status)) => {
-                bail!(
-                    "NATS ended at once ({status}):\n{}",
-                    self.process.log().last_lines(15)
-                )
-            }
-            None => bail!("NATS does not answer on port {port}"),
+    /// Stops the server gracefully.
+    pub(crate) fn stop(&self) {
+        if let Some(process) = self.process().take() {
+            process.stop(STOP_TIMEOUT);
         }
+    }
+
+    /// Fails when the server has ended by itself.
+    pub(crate) fn check(&self) -> Result<()> {
+        self.process().as_ref().map_or(Ok(()), Process::check)
+    }
+
+    pub(crate) fn process_id(&self) -> Option<u32> {
+        self.process().as_ref().map(Process::id)
+    }
+
+    pub(crate) fn program(&self) -> &Path {
+        &self.program
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("nats://127.0.0.1:{}", self.port)
+    }
+
+    fn process(&self) -> MutexGuard<'_, Option<Process>> {
+        self.process.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Nats {
+impl Drop for NatsServer {
     fn drop(&mut self) {
         self.stop();
     }
 }
 
-fn greets(port: u16) -> bool {
+/// Reads the line by which a NATS server greets its clients.
+fn probe(port: u16) -> Result<()> {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-    let Ok(stream) = TcpStream::connect_timeout(&address, Duration::from_secs(1)) else {
-        return false;
-    };
+    let stream = TcpStream::connect_timeout(&address, PROBE_TIMEOUT)?;
+    stream.set_read_timeout(Some(PROBE_TIMEOUT))?;
     let mut line = String::new();
-    stream
-        .set_read_timeout(Some(Duration::from_secs(1)))
-        .is_ok()
-        && BufReader::new(stream).read_line(&mut line).is_ok()
-        && line.starts_with("INFO ")
+    BufReader::new(stream).read_line(&mut line)?;
+    ensure!(
+        line.starts_with("INFO "),
+        "port {port} is not a NATS server"
+    );
+    Ok(())
 }
 
 /// `sync_interval: always`: by default the server acknowledges messages that are not on disk yet.

@@ -1,62 +1,54 @@
-//! Which port for what: the usual one, else the one of last time, else any that is free. All
-//! on the loopback interface.
+//! Ports on the loopback interface: the preferred one, else the one of the last run, else any that is
+//! free.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::net::{Ipv4Addr, TcpListener};
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    net::{Ipv4Addr, TcpListener},
+    path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+};
 
-use anyhow::{Context, Result};
-use rand::Rng;
+use anyhow::{Context as _, Result};
+use rand::Rng as _;
 
-/// Below the range that the kernel takes outgoing ports from (32768 and up on Linux), so that a
-/// port stays free while the process that had it restarts.
+/// Below the range of the kernel's outgoing ports (32768 and up on Linux): a port stays free while
+/// its process restarts.
 const RANGE: std::ops::Range<u16> = 20_000..32_000;
+const MAX_DRAWS: usize = 500;
 
-/// Ports drawn by this process. One that was drawn is free until its owner listens: without this, two
-/// stacks that start together could draw the same.
+/// Ports drawn by this process. A drawn port looks free until its owner listens: without this, two
+/// stacks that start together could draw the same one.
 static DRAWN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
 
-/// Ports by what they are for, kept in a file.
-#[derive(Debug)]
-pub struct Ports {
+/// Ports by purpose. The default forgets them at the end.
+#[derive(Debug, Default)]
+pub(crate) struct Ports {
     file: Option<PathBuf>,
-    remembered: BTreeMap<String, u16>,
-    given: BTreeMap<String, u16>,
+    saved: BTreeMap<String, u16>,
+    assigned: BTreeMap<String, u16>,
 }
 
 impl Ports {
-    /// Forgets them at the end: for stacks that come and go.
-    pub fn passing() -> Self {
-        Self {
-            file: None,
-            remembered: BTreeMap::new(),
-            given: BTreeMap::new(),
-        }
-    }
-
-    /// Remembers them in `file`, where they may be from the last time.
-    pub fn kept_in(file: &Path) -> Self {
+    /// Ports that are saved in `file` for the next run.
+    pub(crate) fn saved_in(file: &Path) -> Self {
         let text = fs::read_to_string(file).unwrap_or_default();
-        let remembered = serde_json::from_str(&text).unwrap_or_default();
         Self {
             file: Some(file.to_path_buf()),
-            remembered,
-            given: BTreeMap::new(),
+            saved: serde_json::from_str(&text).unwrap_or_default(),
+            assigned: BTreeMap::new(),
         }
     }
 
-    /// A free port for `purpose`; `usual` is tried first.
-    pub fn give(&mut self, purpose: &str, usual: Option<u16>) -> Result<u16> {
-        let wishes = [usual, self.remembered.get(purpose).copied()];
-        let port = wishes
+    /// Returns a free port for `purpose`; `preferred` is tried first.
+    pub(crate) fn assign(&mut self, purpose: &str, preferred: Option<u16>) -> Result<u16> {
+        let port = [preferred, self.saved.get(purpose).copied()]
             .into_iter()
             .flatten()
-            .chain((0..500).filter_map(|_| draw()))
-            .find(|port| !self.given.values().any(|given| given == port) && is_free(*port))
+            .chain((0..MAX_DRAWS).filter_map(|_| draw()))
+            .find(|port| !self.assigned.values().any(|other| other == port) && is_free(*port))
             .context("no free port found")?;
-        self.given.insert(purpose.to_owned(), port);
+        self.assigned.insert(purpose.to_owned(), port);
         self.save()?;
         Ok(port)
     }
@@ -65,37 +57,37 @@ impl Ports {
         let Some(file) = &self.file else {
             return Ok(());
         };
-        let mut all = self.remembered.clone();
-        all.extend(self.given.clone());
+        let mut all = self.saved.clone();
+        all.extend(self.assigned.clone());
         fs::write(file, serde_json::to_string_pretty(&all)?)
-            .with_context(|| format!("{} can't be written", file.display()))
+            .with_context(|| format!("cannot write {}", file.display()))
     }
 }
 
-/// A port that this process never drew before.
+/// Draws a port that this process never drew before.
 fn draw() -> Option<u16> {
     let port = rand::rng().random_range(RANGE);
     let mut drawn = DRAWN.lock().unwrap_or_else(PoisonError::into_inner);
     drawn.insert(port).then_some(port)
 }
 
-/// Nobody listens there.
-pub fn is_free(port: u16) -> bool {
+/// Returns whether nobody listens on the port.
+pub(crate) fn is_free(port: u16) -> bool {
     TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok()
 }
 
-/// The process that listens on a port, as far as the kernel tells us.
-pub fn holder(port: u16) -> Option<String> {
+/// Names the process that listens on a port, where the kernel shows it to us.
+pub(crate) fn listening_process(port: u16) -> Option<String> {
     let tables = ["/proc/net/tcp", "/proc/net/tcp6"];
     let inode = tables
         .iter()
         .find_map(|table| listener_inode(&fs::read_to_string(table).unwrap_or_default(), port))?;
-    let wanted = PathBuf::from(format!("socket:[{inode}]"));
+    let socket = PathBuf::from(format!("socket:[{inode}]"));
     fs::read_dir("/proc").ok()?.flatten().find_map(|entry| {
         let pid: u32 = entry.file_name().to_str()?.parse().ok()?;
         let mut files = fs::read_dir(entry.path().join("fd")).ok()?.flatten();
         files
-            .any(|file| fs::read_link(file.path()).is_ok_and(|link| link == wanted))
+            .any(|file| fs::read_link(file.path()).is_ok_and(|link| link == socket))
             .then(|| {
                 let name = fs::read_to_string(entry.path().join("comm")).unwrap_or_default();
                 format!("{} (pid {pid})", name.trim())
@@ -103,7 +95,7 @@ pub fn holder(port: u16) -> Option<String> {
     })
 }
 
-/// The socket that listens on `port`, from a table in the form of /proc/net/tcp.
+/// Finds the socket that listens on `port` in a table in the format of /proc/net/tcp.
 fn listener_inode(table: &str, port: u16) -> Option<u64> {
     const LISTEN: &str = "0A";
     table.lines().skip(1).find_map(|line| {
@@ -125,24 +117,24 @@ mod tests {
     }
 
     #[test]
-    fn a_taken_port_is_passed_over() {
+    fn a_taken_port_is_not_assigned() {
         let (_listener, taken) = listener();
-        let port = Ports::passing().give("wallet", Some(taken)).unwrap();
+        let port = Ports::default().assign("wallet", Some(taken)).unwrap();
         assert!(RANGE.contains(&port));
     }
 
     #[test]
-    fn no_port_is_given_twice() {
-        let mut ports = Ports::passing();
-        let first = ports.give("wallet", None).unwrap();
-        assert_ne!(ports.give("orders", Some(first)).unwrap(), first);
+    fn no_port_is_assigned_twice() {
+        let mut ports = Ports::default();
+        let first = ports.assign("wallet", None).unwrap();
+        assert_ne!(ports.assign("orders", Some(first)).unwrap(), first);
     }
 
     #[test]
-    fn ports_are_remembered() {
+    fn the_next_run_gets_the_same_ports() {
         let file = std::env::temp_dir().join(format!("stack-ports-{}", std::process::id()));
-        let first = Ports::kept_in(&file).give("postgres", None).unwrap();
-        let again = Ports::kept_in(&file).give("postgres", None).unwrap();
+        let first = Ports::saved_in(&file).assign("postgres", None).unwrap();
+        let again = Ports::saved_in(&file).assign("postgres", None).unwrap();
         fs::remove_file(file).unwrap();
         assert_eq!(first, again);
     }
@@ -158,21 +150,22 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn the_holder_of_a_port_is_named() {
+    fn the_listening_process_is_named() {
         let (_listener, port) = listener();
-        let holder = holder(port).unwrap();
+        let process = listening_process(port).unwrap();
         assert!(
-            holder.ends_with(&format!("(pid {})", std::process::id())),
-            "{holder}"
+            process.ends_with(&format!("(pid {})", std::process::id())),
+            "{process}"
         );
     }
 
     #[test]
     fn stacks_that_start_together_never_share_a_port() {
         let draw_many = || {
-            let mut ports = Ports::passing();
-            let give = |number: u32| ports.give(&number.to_string(), None).unwrap();
-            (0..150).map(give).collect::<Vec<_>>()
+            let mut ports = Ports::default();
+            (0..150)
+                .map(|number: u32| ports.assign(&number.to_string(), None).unwrap())
+                .collect::<Vec<_>>()
         };
         let stacks: Vec<_> = (0..4).map(|_| std::thread::spawn(draw_many)).collect();
         let ports = stacks.into_iter().flat_map(|stack| stack.join().unwrap());

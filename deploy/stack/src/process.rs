@@ -1,106 +1,76 @@
-//! A child process: started so that it can't outlive us, its output kept, stopped in good
-//! order. Knows nothing of what the program is.
+//! A child process that can't outlive us: its output goes to a log, and it is stopped gracefully.
+//! Knows nothing about the program.
 
-use std::io;
-use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Sender, SyncSender, channel, sync_channel};
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::{
+    io,
+    os::unix::process::CommandExt as _,
+    path::Path,
+    process::{Child, Command, ExitStatus, Stdio},
+    sync::{
+        Arc, LazyLock, Mutex, MutexGuard, PoisonError,
+        mpsc::{Sender, SyncSender, channel, sync_channel},
+    },
+    thread,
+    time::{Duration, Instant},
+};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::account::Account;
 use crate::logs::Log;
 
-/// What to start.
-#[derive(Debug, Clone)]
-pub struct Spec {
-    /// How messages call it.
-    pub name: String,
-    /// The executable.
-    pub program: PathBuf,
-    /// Its arguments.
-    pub args: Vec<String>,
-    /// Its environment, added to ours unless it is to be free of it.
-    pub env: Vec<(String, String)>,
-    /// Whether our own environment must not reach it.
-    pub isolated: bool,
-    /// Whose rights it runs with; ours when absent.
-    pub account: Option<Account>,
-    /// What asks it to stop.
-    pub stop: Signal,
-}
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+/// The time to stop when a [`Process`] is dropped without [`Process::stop`].
+const DROP_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A running (or ended) child.
+/// A child process, running or ended.
 #[derive(Debug)]
-pub struct Process {
+pub(crate) struct Process {
     name: String,
-    stop: Signal,
+    stop_signal: Signal,
     child: Mutex<Child>,
     log: Arc<Log>,
 }
 
 impl Process {
-    /// Starts the program in a process group of its own, so that Ctrl-C in a terminal reaches
-    /// only us and we stop things in order.
-    pub fn spawn(spec: &Spec, log: Arc<Log>) -> Result<Self> {
+    /// Starts a command of [`command`] in a process group of its own: Ctrl-C in a terminal reaches
+    /// only us, and we stop the processes in order.
+    pub(crate) fn spawn(
+        name: &str,
+        mut command: Command,
+        stop_signal: Signal,
+        log: Arc<Log>,
+    ) -> Result<Self> {
         let (reader, writer) = io::pipe()?;
-        let mut command = bound_to_us(&spec.program, spec.stop);
-        if spec.isolated {
-            command.env_clear();
-        }
         command
-            .args(&spec.args)
-            .envs(spec.env.iter().cloned())
-            .process_group(0);
-        command
+            .process_group(0)
             .stdin(Stdio::null())
             .stdout(writer.try_clone()?)
             .stderr(writer);
-        if let Some(account) = &spec.account {
-            // It may not be allowed where we are.
-            command.current_dir("/");
-            account.apply(&mut command);
-        }
-        let child = spawn_from_lasting_thread(command).with_context(|| {
-            format!(
-                "{} ({}) can't be started",
-                spec.name,
-                spec.program.display()
-            )
-        })?;
-        let reading = Arc::clone(&log);
-        thread::spawn(move || reading.follow(reader));
+        let child = spawn_from_permanent_thread(command);
+        let child = child.with_context(|| format!("cannot start {name}"))?;
+        let follower = Arc::clone(&log);
+        thread::spawn(move || follower.follow(reader));
         Ok(Self {
-            name: spec.name.clone(),
-            stop: spec.stop,
+            name: name.to_owned(),
+            stop_signal,
             child: Mutex::new(child),
             log,
         })
     }
 
-    /// Its process id.
-    pub fn id(&self) -> u32 {
+    pub(crate) fn id(&self) -> u32 {
         self.child().id()
     }
 
-    /// What it printed.
-    pub fn log(&self) -> &Log {
-        &self.log
-    }
-
-    /// How it ended, if it has.
-    pub fn ended(&self) -> Option<ExitStatus> {
+    /// Returns the exit status of a process that has ended.
+    pub(crate) fn exit_status(&self) -> Option<ExitStatus> {
         self.child().try_wait().ok().flatten()
     }
 
-    /// Fails, with its last lines, when it has ended.
-    pub fn check(&self) -> Result<()> {
-        let Some(status) = self.ended() else {
+    /// Fails, with the last lines of output, when the process has ended.
+    pub(crate) fn check(&self) -> Result<()> {
+        let Some(status) = self.exit_status() else {
             return Ok(());
         };
         bail!(
@@ -110,32 +80,52 @@ impl Process {
         )
     }
 
-    /// Asks it to stop, without waiting.
-    pub fn ask_to_stop(&self) {
+    /// Calls `probe` until it succeeds. Fails after `timeout`, and when this process or one of `group`
+    /// has ended.
+    pub(crate) fn wait_until_ready(
+        &self,
+        timeout: Duration,
+        group: &[Arc<Self>],
+        probe: impl Fn() -> Result<()>,
+    ) -> Result<()> {
+        let mut last_error = anyhow!("no response");
+        let ready = poll(timeout, || {
+            let running = group.iter().try_for_each(|process| process.check());
+            if let Err(ended) = self.check().and(running) {
+                return Some(Err(ended));
+            }
+            probe().map_err(|error| last_error = error).ok().map(Ok)
+        });
+        ready.unwrap_or_else(|| {
+            bail!(
+                "{} is not ready after {timeout:?} ({last_error:#}). Its last lines:\n{}",
+                self.name,
+                self.log.last_lines(15)
+            )
+        })
+    }
+
+    /// Sends the stop signal without waiting.
+    pub(crate) fn signal_stop(&self) {
         let child = &mut self.child();
         if matches!(child.try_wait(), Ok(None)) {
-            signal(child.id(), self.stop);
+            signal(child.id(), self.stop_signal);
         }
     }
 
-    /// Asks it to stop, and kills it when it takes longer than `patience`.
-    pub fn stop(&self, patience: Duration) {
-        self.ask_to_stop();
-        if self.wait(patience).is_none() {
+    /// Sends the stop signal, and SIGKILL after `timeout`.
+    pub(crate) fn stop(&self, timeout: Duration) {
+        self.signal_stop();
+        if poll(timeout, || self.exit_status()).is_none() {
             self.kill();
         }
     }
 
-    /// Ends it with SIGKILL, and waits until it is gone.
-    pub fn kill(&self) {
+    /// Sends SIGKILL and waits for the end.
+    pub(crate) fn kill(&self) {
         let mut child = self.child();
         let _ = child.kill();
         let _ = child.wait();
-    }
-
-    /// Waits for its end, at most `patience`.
-    pub fn wait(&self, patience: Duration) -> Option<ExitStatus> {
-        poll(patience, || self.ended())
     }
 
     fn child(&self) -> MutexGuard<'_, Child> {
@@ -145,46 +135,43 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        self.stop(Duration::from_secs(5));
+        self.stop(DROP_TIMEOUT);
     }
 }
 
-/// Asks `probe` again and again until it has an answer, at most `patience`.
-pub fn poll<T>(patience: Duration, mut probe: impl FnMut() -> Option<T>) -> Option<T> {
-    let deadline = Instant::now() + patience;
+/// Calls `probe` until it returns something, or until `timeout`.
+pub(crate) fn poll<T>(timeout: Duration, mut probe: impl FnMut() -> Option<T>) -> Option<T> {
+    let deadline = Instant::now() + timeout;
     loop {
-        let answer = probe();
-        if answer.is_some() || Instant::now() >= deadline {
-            return answer;
+        let result = probe();
+        if result.is_some() || Instant::now() >= deadline {
+            return result;
         }
-        thread::sleep(Duration::from_millis(20));
+        thread::sleep(POLL_INTERVAL);
     }
 }
 
-/// Sends a signal to a process that may be gone already.
-pub fn signal(pid: u32, signal: Signal) {
+/// Sends a signal to a process that may have ended already.
+pub(crate) fn signal(pid: u32, signal: Signal) {
     if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
         let _ = kill_process(pid, signal);
     }
 }
 
-/// `setpriv` has the kernel signal the child when we die, even by `kill -9`.
-fn bound_to_us(program: &Path, on_death: Signal) -> Command {
+/// Returns the command of a program that can't outlive us. Where there is `setpriv`, the kernel sends
+/// the signal to the child when we die, even by `kill -9`.
+pub(crate) fn command(program: &Path, stop_signal: Signal) -> Command {
     static SETPRIV: LazyLock<Option<&'static str>> = LazyLock::new(|| {
-        ["/usr/bin/setpriv", "/bin/setpriv"]
-            .into_iter()
-            .find(|path| knows_pdeathsig(path))
+        let paths = ["/usr/bin/setpriv", "/bin/setpriv"];
+        paths.into_iter().find(|path| knows_pdeathsig(path))
     });
     let Some(setpriv) = *SETPRIV else {
         return Command::new(program);
     };
+    let interrupt = stop_signal == Signal::INT;
     let mut command = Command::new(setpriv);
-    command.arg("--pdeathsig").arg(if on_death == Signal::INT {
-        "INT"
-    } else {
-        "TERM"
-    });
-    command.arg("--").arg(program);
+    command.args(["--pdeathsig", if interrupt { "INT" } else { "TERM" }, "--"]);
+    command.arg(program);
     command
 }
 
@@ -193,22 +180,22 @@ fn knows_pdeathsig(setpriv: &str) -> bool {
     help.is_ok_and(|help| String::from_utf8_lossy(&help.stdout).contains("--pdeathsig"))
 }
 
-/// The kernel's signal fires when the *thread* that started the child ends, and a test's thread
-/// ends long before the stack that it shares with others. So one thread starts everything.
-fn spawn_from_lasting_thread(command: Command) -> io::Result<Child> {
-    type Order = (Command, SyncSender<io::Result<Child>>);
-    static SPAWNER: LazyLock<Mutex<Sender<Order>>> = LazyLock::new(|| {
-        let (orders, inbox) = channel::<Order>();
+/// Starts the child from a thread that never ends: the kernel sends the signal when the *thread* that
+/// started the child ends, and a test's thread may end before its stack.
+fn spawn_from_permanent_thread(command: Command) -> io::Result<Child> {
+    type Job = (Command, SyncSender<io::Result<Child>>);
+    static SPAWNER: LazyLock<Mutex<Sender<Job>>> = LazyLock::new(|| {
+        let (jobs, queue) = channel::<Job>();
         thread::spawn(move || {
-            for (mut command, answer) in inbox {
-                let _ = answer.send(command.spawn());
+            for (mut command, reply) in queue {
+                let _ = reply.send(command.spawn());
             }
         });
-        Mutex::new(orders)
+        Mutex::new(jobs)
     });
-    let (answer, child) = sync_channel(1);
-    let orders = SPAWNER.lock().unwrap_or_else(PoisonError::into_inner);
-    orders.send((command, answer)).map_err(io::Error::other)?;
-    drop(orders);
+    let (reply, child) = sync_channel(1);
+    let spawner = SPAWNER.lock().unwrap_or_else(PoisonError::into_inner);
+    spawner.send((command, reply)).map_err(io::Error::other)?;
+    drop(spawner);
     child.recv().map_err(io::Error::other)?
 }

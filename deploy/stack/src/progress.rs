@@ -1,71 +1,58 @@
-//! Tells a person what is going on: a spinner where there is a terminal, plain lines elsewhere,
-//! nothing at all for tests.
+//! Progress messages on standard error; none for tests.
 
-use std::io::{IsTerminal, Write};
-use std::time::{Duration, Instant};
+use std::{
+    io::{IsTerminal as _, Write as _, stderr},
+    time::Instant,
+};
 
-use anyhow::Result;
-use indicatif::{ProgressBar, ProgressStyle};
+use anyhow::{Context as _, Result};
 
-/// Where progress is told.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Progress {
-    /// Nowhere.
-    #[default]
+/// Whether and how progress is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Progress {
     Silent,
-    /// On standard error, a line a step.
+    /// A line at the start and one at the end of a step.
     Lines,
-    /// On standard error, with a spinner for the step under way.
-    Spinner,
+    /// One line, which changes at the end of the step.
+    Terminal,
 }
 
 impl Progress {
-    /// What standard error is fit for.
-    pub fn for_people() -> Self {
-        if std::io::stderr().is_terminal() {
-            Self::Spinner
+    /// Chooses what suits standard error.
+    pub(crate) fn detect() -> Self {
+        if stderr().is_terminal() {
+            Self::Terminal
         } else {
             Self::Lines
         }
     }
 
-    /// Does `work` under the title `doing`; its answer says what there is now.
-    pub fn step<T>(self, doing: &str, work: impl FnOnce() -> Result<(T, String)>) -> Result<T> {
+    /// Runs `work`, which also returns the line that is printed when it is done.
+    pub(crate) fn step<T>(
+        self,
+        title: &str,
+        work: impl FnOnce() -> Result<(T, String)>,
+    ) -> Result<T> {
         let started = Instant::now();
-        if self == Self::Lines {
-            self.tell(&format!("  ..  {doing}"));
+        match self {
+            Self::Silent => {}
+            Self::Lines => self.line(&format!("  ..  {title}")),
+            Self::Terminal => eprint!("  ..  {title}"),
         }
-        let spinner = (self == Self::Spinner).then(|| spinner(doing));
-        let done = work();
-        if let Some(spinner) = spinner {
-            spinner.finish_and_clear();
+        let result = work();
+        if self == Self::Terminal {
+            eprint!("\r\x1b[K");
         }
-        match done {
-            Ok((value, now)) => {
-                self.tell(&format!(
-                    "  ok  {now} ({:.1} s)",
-                    started.elapsed().as_secs_f64()
-                ));
-                Ok(value)
-            }
-            Err(error) => Err(error.context(format!("{doing} failed"))),
-        }
+        let (value, done) = result.with_context(|| format!("{title} failed"))?;
+        let seconds = started.elapsed().as_secs_f64();
+        self.line(&format!("  ok  {done} ({seconds:.1} s)"));
+        Ok(value)
     }
 
-    /// A line by itself.
-    pub fn tell(self, line: &str) {
+    /// Prints a line.
+    pub(crate) fn line(self, line: &str) {
         if self != Self::Silent {
-            let _ = writeln!(std::io::stderr(), "{line}");
+            let _ = writeln!(stderr(), "{line}");
         }
     }
-}
-
-fn spinner(doing: &str) -> ProgressBar {
-    let style = ProgressStyle::with_template("  {spinner}   {msg} {elapsed}")
-        .unwrap_or_else(|_| ProgressStyle::default_spinner());
-    let spinner = ProgressBar::new_spinner()
-        .with_style(style)
-        .with_message(doing.to_owned());
-    spinner.enable_steady_tick(Duration::from_millis(100));
-    spinner
 }

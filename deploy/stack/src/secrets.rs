@@ -1,38 +1,36 @@
-//! Secrets of a local stack: made once, kept in a file that only its owner may read.
+//! Secrets of a local stack, in a file that only its owner may read.
 
-use std::fs;
-use std::path::Path;
+use std::{fs, path::Path};
 
 use anyhow::Result;
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use rand::Rng;
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use rand::Rng as _;
 
-use crate::envfile;
+use crate::{envfile, wiring::Variable};
 
-/// All of them.
+/// Keys and passwords.
 #[derive(Debug, Clone)]
 pub struct Secrets {
-    /// Buys the processes their service tokens.
+    /// The secret that the processes exchange for service tokens.
     pub service_secret: String,
-    /// Seed of the Ed25519 key that signs tokens, base64url.
+    /// The seed of the Ed25519 key that signs tokens, base64url.
     pub signing_key: String,
     /// The first admin's API key.
     pub api_key: String,
-    /// Password of every database role of the stack's own Postgres.
-    pub database_password: String,
+    /// The password of every database role of the stack's own Postgres.
+    pub(crate) database_password: String,
 }
 
 impl Secrets {
-    /// New ones.
+    /// Makes new ones.
     pub fn generate() -> Self {
-        Self::from_known(&[])
+        Self::complete(&[])
     }
 
-    /// Those in `file`, which is made or completed where need be.
-    pub fn kept_in(file: &Path) -> Result<Self> {
+    /// Reads them from `file`, and generates and saves those that are missing.
+    pub fn load_or_generate(file: &Path) -> Result<Self> {
         let text = fs::read_to_string(file).unwrap_or_default();
-        let secrets = Self::from_known(&envfile::parse(&text));
+        let secrets = Self::complete(&envfile::parse(&text));
         let complete = envfile::render(&secrets.variables());
         if complete != text {
             envfile::write_private(file, &complete)?;
@@ -40,22 +38,22 @@ impl Secrets {
         Ok(secrets)
     }
 
-    fn from_known(known: &[(String, String)]) -> Self {
-        let or_new = |name: &str, new: fn() -> String| {
-            known
-                .iter()
-                .find(|(known, _)| known == name)
-                .map_or_else(new, |(_, value)| value.clone())
+    fn complete(known: &[Variable]) -> Self {
+        let value_of = |name: &str, prefix: &str| {
+            known.iter().find(|(known, _)| known == name).map_or_else(
+                || format!("{prefix}{}", random()),
+                |(_, value)| value.clone(),
+            )
         };
         Self {
-            service_secret: or_new("SERVICE_SECRET", random),
-            signing_key: or_new("IDENTITY_SIGNING_KEY", random),
-            api_key: or_new("BOOTSTRAP_API_KEY", || format!("gk_{}", random())),
-            database_password: or_new("DATABASE_PASSWORD", random),
+            service_secret: value_of("SERVICE_SECRET", ""),
+            signing_key: value_of("IDENTITY_SIGNING_KEY", ""),
+            api_key: value_of("BOOTSTRAP_API_KEY", "gk_"),
+            database_password: value_of("DATABASE_PASSWORD", ""),
         }
     }
 
-    fn variables(&self) -> Vec<(String, String)> {
+    fn variables(&self) -> Vec<Variable> {
         [
             ("SERVICE_SECRET", &self.service_secret),
             ("IDENTITY_SIGNING_KEY", &self.signing_key),
@@ -67,21 +65,22 @@ impl Secrets {
     }
 }
 
-/// 32 random bytes, base64url: safe in URLs, headers and shells.
+/// Returns 32 random bytes, base64url: safe in URLs, headers and shells.
 fn random() -> String {
     URL_SAFE_NO_PAD.encode(rand::rng().random::<[u8; 32]>())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
 
     #[test]
-    fn secrets_are_made_once_and_only_for_their_owner() {
-        use std::os::unix::fs::PermissionsExt;
+    fn secrets_are_generated_once_and_readable_by_their_owner_only() {
         let file = std::env::temp_dir().join(format!("stack-secrets-{}", std::process::id()));
-        let first = Secrets::kept_in(&file).unwrap();
-        let again = Secrets::kept_in(&file).unwrap();
+        let first = Secrets::load_or_generate(&file).unwrap();
+        let again = Secrets::load_or_generate(&file).unwrap();
         let mode = fs::metadata(&file).unwrap().permissions().mode();
         fs::remove_file(file).unwrap();
         assert_eq!(first.variables(), again.variables());
@@ -89,12 +88,10 @@ mod tests {
     }
 
     #[test]
-    fn forms_are_what_the_services_expect() {
+    fn secrets_have_the_formats_that_the_services_expect() {
         let secrets = Secrets::generate();
         assert!(secrets.api_key.starts_with("gk_"));
-        assert_eq!(
-            URL_SAFE_NO_PAD.decode(&secrets.signing_key).unwrap().len(),
-            32
-        );
+        let key = URL_SAFE_NO_PAD.decode(&secrets.signing_key).unwrap();
+        assert_eq!(key.len(), 32);
     }
 }

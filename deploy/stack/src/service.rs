@@ -1,10 +1,10 @@
-//! The programs of the product, and the settings that make one system of them.
+//! The programs of the product, and what is named after them.
 
 use std::collections::BTreeMap;
 
-use anyhow::{Result, anyhow};
+use anyhow::{Context as _, Result, ensure};
 
-/// A context with a schema of its own.
+/// A service; each has a context and a schema of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Service {
     /// Products, categories, tax rates.
@@ -18,21 +18,11 @@ pub enum Service {
 }
 
 impl Service {
-    /// All of them, in the order of their usual ports.
+    /// All services, in the order of their default ports.
     pub const ALL: [Self; 4] = [Self::Catalog, Self::Orders, Self::Wallet, Self::Identity];
 
-    /// The context's name: `wallet`.
-    pub fn context(self) -> &'static str {
-        match self {
-            Self::Catalog => "catalog",
-            Self::Orders => "orders",
-            Self::Wallet => "wallet",
-            Self::Identity => "identity",
-        }
-    }
-
-    /// The program's name: `wallet-svc`.
-    pub fn program(self) -> &'static str {
+    /// Returns the program's name: `wallet-svc`.
+    pub const fn program(self) -> &'static str {
         match self {
             Self::Catalog => "catalog-svc",
             Self::Orders => "orders-svc",
@@ -41,47 +31,45 @@ impl Service {
         }
     }
 
-    /// The gRPC port where nothing else has it.
-    pub fn usual_port(self) -> u16 {
-        match self {
-            Self::Catalog => 50_051,
-            Self::Orders => 50_052,
-            Self::Wallet => 50_053,
-            Self::Identity => 50_054,
-        }
+    /// Returns the context's name: `wallet`.
+    pub(crate) fn context(self) -> &'static str {
+        self.program().trim_end_matches("-svc")
     }
 
-    /// The role that migrates the schema.
-    pub fn owner_role(self) -> String {
+    /// Returns the default gRPC port.
+    pub(crate) const fn default_port(self) -> u16 {
+        50_051 + self as u16
+    }
+
+    /// Returns the role that migrates the schema.
+    pub(crate) fn owner_role(self) -> String {
         format!("guerdon_{}_owner", self.context())
     }
 
-    /// The role that the service works with.
-    pub fn app_role(self) -> String {
+    /// Returns the role of the running service.
+    pub(crate) fn app_role(self) -> String {
         format!("guerdon_{}_app", self.context())
     }
 
-    /// The name of one of its variables: `WALLET_LISTEN`.
-    pub fn variable(self, name: &str) -> String {
+    /// Returns the name of one of its variables: `WALLET_LISTEN`.
+    pub(crate) fn variable(self, name: &str) -> String {
         format!("{}_{name}", self.context().to_uppercase())
     }
 
-    /// The service called `name`, be it `wallet` or `wallet-svc`.
-    pub fn named(name: &str) -> Result<Self> {
+    /// Parses `wallet` or `wallet-svc`.
+    fn named(name: &str) -> Result<Self> {
         Self::ALL
             .into_iter()
             .find(|service| name == service.context() || name == service.program())
-            .ok_or_else(|| {
-                anyhow!("there is no service {name}: catalog, orders, wallet or identity")
-            })
+            .with_context(|| format!("no service {name}: catalog, orders, wallet or identity"))
     }
 }
 
-/// The REST edge's program.
-pub const GATEWAY: &str = "gateway";
+/// The program of the REST API.
+pub(crate) const GATEWAY: &str = "gateway";
 
-/// All five programs.
-pub fn programs() -> impl Iterator<Item = &'static str> {
+/// Returns the names of all five programs.
+pub(crate) fn programs() -> impl Iterator<Item = &'static str> {
     Service::ALL
         .into_iter()
         .map(Service::program)
@@ -99,8 +87,8 @@ pub enum Auth {
 }
 
 impl Auth {
-    /// As the programs' AUTH variable has it.
-    pub fn as_str(self) -> &'static str {
+    /// Returns the value of the programs' AUTH variable.
+    pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Open => "open",
             Self::Required => "required",
@@ -108,27 +96,25 @@ impl Auth {
     }
 }
 
-/// `wallet=2,orders=3` as the command line has it.
-pub fn parse_replicas(text: &str) -> Result<(Service, usize)> {
-    let (name, count) = text
-        .split_once('=')
-        .ok_or_else(|| anyhow!("write it like wallet=2"))?;
+/// Replicas by service; services that are not named have one.
+pub type Replicas = BTreeMap<Service, usize>;
+
+/// Parses an entry of `wallet=2,orders=3`.
+pub(crate) fn parse_replicas(text: &str) -> Result<(Service, usize)> {
+    let (name, count) = text.split_once('=').context("write it like wallet=2")?;
     let count: usize = count
         .parse()
-        .map_err(|_| anyhow!("{count} is not a number of replicas"))?;
-    anyhow::ensure!((1..=8).contains(&count), "1 to 8 replicas");
+        .with_context(|| format!("{count} is not a number of replicas"))?;
+    ensure!((1..=8).contains(&count), "1 to 8 replicas");
     Ok((Service::named(name)?, count))
 }
-
-/// Replicas by service; one where nothing is said.
-pub type Replicas = BTreeMap<Service, usize>;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn replicas_are_read() {
+    fn replicas_are_parsed() {
         assert_eq!(parse_replicas("wallet=2").unwrap(), (Service::Wallet, 2));
         assert_eq!(
             parse_replicas("orders-svc=1").unwrap(),
@@ -140,8 +126,9 @@ mod tests {
     }
 
     #[test]
-    fn names_follow_the_context() {
+    fn roles_and_variables_are_named_after_the_context() {
         assert_eq!(Service::Wallet.owner_role(), "guerdon_wallet_owner");
         assert_eq!(Service::Identity.variable("LISTEN"), "IDENTITY_LISTEN");
+        assert_eq!(Service::Identity.default_port(), 50_054);
     }
 }

@@ -1,13 +1,15 @@
-//! Who listens where and which settings each process gets. Pure: starts nothing.
+//! Addresses and settings of each process. Pure: starts nothing.
 
-use anyhow::{Context, Result};
+use anyhow::{Context as _, Result};
 
-use crate::database::url_with;
-use crate::ports::Ports;
-use crate::secrets::Secrets;
-use crate::service::{Auth, GATEWAY, Replicas, Service};
+use crate::{
+    database::url_with,
+    ports::Ports,
+    secrets::Secrets,
+    service::{Auth, GATEWAY, Replicas, Service},
+};
 
-/// A pair of variable and value.
+/// Name and value of an environment variable.
 pub type Variable = (String, String);
 
 /// One process to run.
@@ -17,14 +19,14 @@ pub struct Instance {
     pub name: String,
     /// The service it is a replica of; none for the gateway.
     pub service: Option<Service>,
-    /// Where it serves gRPC, or REST.
+    /// The port of gRPC, or of REST.
     pub port: u16,
-    /// Where it serves `/readyz` and `/metrics`.
+    /// The port of `/readyz` and `/metrics`.
     pub metrics_port: u16,
 }
 
 impl Instance {
-    /// The name of the executable.
+    /// Returns the name of the executable.
     pub fn program(&self) -> &'static str {
         self.service.map_or(GATEWAY, Service::program)
     }
@@ -37,7 +39,7 @@ pub struct Wiring {
     pub instances: Vec<Instance>,
     /// Who may call.
     pub auth: Auth,
-    /// Where spans go.
+    /// Where to send traces.
     pub otlp: Option<String>,
     /// Keys and passwords.
     pub secrets: Secrets,
@@ -47,38 +49,33 @@ pub struct Wiring {
     pub postgres_url: String,
     /// The name of the database.
     pub database: String,
-    /// Of the roles; their own name without one.
+    /// The password of all roles; without one it is the role's name.
     pub role_password: Option<String>,
 }
 
-/// The processes of a stack on free ports; `usual` prefers the documented ones.
-pub fn instances(
+/// Assigns ports to the processes of a stack. With a REST port, the default gRPC ports are preferred.
+pub(crate) fn instances(
     ports: &mut Ports,
-    rest: Option<u16>,
+    rest_port: Option<u16>,
     replicas: &Replicas,
-    usual: bool,
 ) -> Result<Vec<Instance>> {
     let mut instances = Vec::new();
     for service in Service::ALL {
         for number in 1..=replicas.get(&service).copied().unwrap_or(1) {
-            let suffix = if number == 1 {
-                String::new()
-            } else {
-                format!("-{number}")
+            let name = match number {
+                1 => service.program().to_owned(),
+                _ => format!("{}-{number}", service.program()),
             };
-            let name = format!("{}{suffix}", service.program());
-            let wish = (usual && number == 1).then(|| service.usual_port());
-            let port = ports.give(&name, wish)?;
-            let metrics_port = ports.give(&format!("{name} metrics"), None)?;
+            let default = rest_port.filter(|_| number == 1);
             instances.push(Instance {
-                name,
                 service: Some(service),
-                port,
-                metrics_port,
+                port: ports.assign(&name, default.map(|_| service.default_port()))?,
+                metrics_port: ports.assign(&format!("{name} metrics"), None)?,
+                name,
             });
         }
     }
-    let port = ports.give(GATEWAY, rest)?;
+    let port = ports.assign(GATEWAY, rest_port)?;
     instances.push(Instance {
         name: GATEWAY.to_owned(),
         service: None,
@@ -89,39 +86,34 @@ pub fn instances(
 }
 
 impl Wiring {
-    /// The process called `name`.
+    /// Returns the process called `name`.
     pub fn instance(&self, name: &str) -> Result<&Instance> {
-        let found = self.instances.iter().find(|instance| instance.name == name);
-        found.with_context(|| format!("there is no process {name}"))
+        let instance = self.instances.iter().find(|instance| instance.name == name);
+        instance.with_context(|| format!("there is no process {name}"))
     }
 
-    /// The REST address.
+    /// Returns the REST address.
     pub fn rest_url(&self) -> String {
-        let gateway = self
-            .instances
-            .iter()
-            .find(|instance| instance.service.is_none());
-        format!(
-            "http://127.0.0.1:{}",
-            gateway.map_or(0, |gateway| gateway.port)
-        )
+        self.url_of(None)
     }
 
-    /// The gRPC address of a service (of its first replica).
+    /// Returns the gRPC address of a service (of its first replica).
     pub fn grpc_url(&self, service: Service) -> String {
-        let first = self
-            .instances
-            .iter()
-            .find(|instance| instance.service == Some(service));
-        format!("http://127.0.0.1:{}", first.map_or(0, |first| first.port))
+        self.url_of(Some(service))
     }
 
-    /// The database as a service's app role sees it.
+    fn url_of(&self, service: Option<Service>) -> String {
+        let mut instances = self.instances.iter();
+        let first = instances.find(|instance| instance.service == service);
+        local_url(first.map_or(0, |instance| instance.port))
+    }
+
+    /// Returns the database URL of a service's app role.
     pub fn app_url(&self, service: Service) -> Result<String> {
         self.role_url(&service.app_role())
     }
 
-    /// The database as the superuser sees it.
+    /// Returns the database URL of the superuser.
     pub fn admin_url(&self) -> Result<String> {
         url_with(&self.postgres_url, None, &self.database)
     }
@@ -131,96 +123,77 @@ impl Wiring {
         url_with(&self.postgres_url, Some((role, password)), &self.database)
     }
 
-    /// The settings of one process.
-    pub fn environment(&self, instance: &Instance) -> Result<Vec<Variable>> {
-        let mut env = self.common_environment();
-        let here = |port: u16| format!("127.0.0.1:{port}");
+    /// Returns the settings of one process.
+    pub(crate) fn environment(&self, instance: &Instance) -> Result<Vec<Variable>> {
+        let secrets = &self.secrets;
+        let address = |port: u16| format!("127.0.0.1:{port}");
+        let mut env = vec![
+            variable("AUTH", self.auth.as_str()),
+            variable("SERVICE_SECRET", &secrets.service_secret),
+        ];
+        env.extend(Service::ALL.map(|it| variable(it.variable("GRPC_URL"), self.grpc_url(it))));
+        if let Some(otlp) = &self.otlp {
+            env.push(variable("OTEL_EXPORTER_OTLP_ENDPOINT", otlp));
+            env.push(variable("TRACE_SAMPLE_RATIO", "1"));
+        }
         let Some(service) = instance.service else {
-            env.push(("GATEWAY_LISTEN".to_owned(), here(instance.port)));
+            env.push(variable("GATEWAY_LISTEN", address(instance.port)));
             return Ok(env);
         };
-        env.push(("NATS_URL".to_owned(), self.nats_url.clone()));
-        env.push((service.variable("LISTEN"), here(instance.port)));
-        env.push((
-            service.variable("METRICS_LISTEN"),
-            here(instance.metrics_port),
-        ));
-        env.push((service.variable("DATABASE_URL"), self.app_url(service)?));
+        let (listen, metrics) = (address(instance.port), address(instance.metrics_port));
+        env.push(variable("NATS_URL", &self.nats_url));
+        env.push(variable(service.variable("LISTEN"), listen));
+        env.push(variable(service.variable("METRICS_LISTEN"), metrics));
+        let database = self.app_url(service)?;
+        env.push(variable(service.variable("DATABASE_URL"), database));
         if service == Service::Identity {
-            env.push((
-                "IDENTITY_SIGNING_KEY".to_owned(),
-                self.secrets.signing_key.clone(),
-            ));
-            env.push(("BOOTSTRAP_API_KEY".to_owned(), self.secrets.api_key.clone()));
+            env.push(variable("IDENTITY_SIGNING_KEY", &secrets.signing_key));
+            env.push(variable("BOOTSTRAP_API_KEY", &secrets.api_key));
         }
         if matches!(service, Service::Catalog | Service::Identity) {
-            env.push((
-                "MEDIA_BASE_URL".to_owned(),
-                format!("{}/media/", self.rest_url()),
-            ));
+            let media = format!("{}/media/", self.rest_url());
+            env.push(variable("MEDIA_BASE_URL", media));
         }
         Ok(env)
     }
 
-    /// The settings of `<svc> migrate`: alone in knowing the owner role.
-    pub fn migration_environment(
-        &self,
-        instance: &Instance,
-        service: Service,
-    ) -> Result<Vec<Variable>> {
-        let mut env = self.environment(instance)?;
-        env.push((
-            service.variable("OWNER_DATABASE_URL"),
-            self.role_url(&service.owner_role())?,
-        ));
+    /// Returns the settings of `<service> migrate`, which alone gets the owner role.
+    pub(crate) fn migration_environment(&self, service: Service) -> Result<Vec<Variable>> {
+        let mut env = self.environment(self.instance(service.program())?)?;
+        let url = self.role_url(&service.owner_role())?;
+        env.push(variable(service.variable("OWNER_DATABASE_URL"), url));
         Ok(env)
     }
 
-    fn common_environment(&self) -> Vec<Variable> {
-        let mut env = vec![
-            ("AUTH".to_owned(), self.auth.as_str().to_owned()),
-            (
-                "SERVICE_SECRET".to_owned(),
-                self.secrets.service_secret.clone(),
-            ),
-        ];
-        env.extend(
-            Service::ALL.map(|service| (service.variable("GRPC_URL"), self.grpc_url(service))),
-        );
-        if let Some(otlp) = &self.otlp {
-            env.push(("OTEL_EXPORTER_OTLP_ENDPOINT".to_owned(), otlp.clone()));
-            env.push(("TRACE_SAMPLE_RATIO".to_owned(), "1".to_owned()));
-        }
-        env
-    }
-
-    /// What a person's shell wants to know.
-    pub fn exports(&self) -> Result<Vec<Variable>> {
+    /// Returns the variables for a person's shell.
+    pub(crate) fn exports(&self) -> Result<Vec<Variable>> {
         let mut exports = vec![
-            ("GUERDON_URL".to_owned(), self.rest_url()),
-            ("GUERDON_API_KEY".to_owned(), self.secrets.api_key.clone()),
+            variable("GUERDON_URL", self.rest_url()),
+            variable("GUERDON_API_KEY", &self.secrets.api_key),
         ];
         for service in Service::ALL {
-            exports.push((service.variable("GRPC_URL"), self.grpc_url(service)));
-            exports.push((service.variable("DATABASE_URL"), self.app_url(service)?));
+            let (grpc, database) = (self.grpc_url(service), self.app_url(service)?);
+            exports.push(variable(service.variable("GRPC_URL"), grpc));
+            exports.push(variable(service.variable("DATABASE_URL"), database));
         }
-        for instance in self
-            .instances
-            .iter()
-            .filter(|instance| instance.service.is_some())
-        {
-            let name = instance
-                .name
-                .replace("-svc", "")
-                .replace('-', "_")
-                .to_uppercase();
-            let url = format!("http://127.0.0.1:{}", instance.metrics_port);
-            exports.push((format!("{name}_METRICS_URL"), url));
+        for instance in self.instances.iter().filter(|it| it.service.is_some()) {
+            let name = instance.name.replace("-svc", "").replace('-', "_");
+            let name = format!("{}_METRICS_URL", name.to_uppercase());
+            exports.push(variable(name, local_url(instance.metrics_port)));
         }
-        exports.push(("DATABASE_URL".to_owned(), self.admin_url()?));
-        exports.push(("NATS_URL".to_owned(), self.nats_url.clone()));
+        exports.push(variable("DATABASE_URL", self.admin_url()?));
+        exports.push(variable("NATS_URL", &self.nats_url));
         Ok(exports)
     }
+}
+
+/// Returns an environment variable.
+pub(crate) fn variable(name: impl Into<String>, value: impl Into<String>) -> Variable {
+    (name.into(), value.into())
+}
+
+fn local_url(port: u16) -> String {
+    format!("http://127.0.0.1:{port}")
 }
 
 #[cfg(test)]
@@ -229,7 +202,7 @@ mod tests {
 
     fn wiring(replicas: &Replicas) -> Wiring {
         Wiring {
-            instances: instances(&mut Ports::passing(), None, replicas, false).unwrap(),
+            instances: instances(&mut Ports::default(), None, replicas).unwrap(),
             auth: Auth::Required,
             otlp: None,
             secrets: Secrets::generate(),
@@ -247,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_service_knows_its_own_schema_and_no_other() {
+    fn a_service_gets_the_database_url_of_its_own_schema_only() {
         let wiring = wiring(&Replicas::new());
         let orders = &wiring.instances[1];
         let env = wiring.environment(orders).unwrap();
@@ -259,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn the_gateway_knows_neither_database_nor_broker() {
+    fn the_gateway_gets_neither_database_nor_broker() {
         let wiring = wiring(&Replicas::new());
         let env = wiring
             .environment(wiring.instances.last().unwrap())
@@ -275,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn replicas_have_names_and_ports_of_their_own() {
+    fn replicas_have_their_own_names_and_ports() {
         let wiring = wiring(&Replicas::from([(Service::Wallet, 2)]));
         let names: Vec<_> = wiring
             .instances

@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, Uri, header};
 use platform::error::{Code, Failure};
 
 /// Refuses requests that a foreign web page may have made.
-pub fn check(headers: &HeaderMap) -> Result<(), Failure> {
+pub(crate) fn check(headers: &HeaderMap) -> Result<(), Failure> {
     let text = |name| {
         headers
             .get(name)

@@ -5,14 +5,14 @@ use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use platform::error::{Code, Failure};
 
 /// Bytes that a body may have.
-pub const MAX_BODY: usize = 1024 * 1024;
+pub(crate) const MAX_BODY: usize = 1024 * 1024;
 
 /// The whole body.
 ///
 /// # Errors
 /// `payload_too_large` past [`MAX_BODY`], before reading where the length is announced;
 /// `malformed_json` where the connection ends early.
-pub async fn read(body: Body) -> Result<Bytes, Failure> {
+pub(crate) async fn read(body: Body) -> Result<Bytes, Failure> {
     let too_large = || Failure::new(Code::PayloadTooLarge, format!("at most {MAX_BODY} bytes"));
     if body.size_hint().lower() > MAX_BODY as u64 {
         return Err(too_large());

@@ -1,4 +1,4 @@
-//! The gRPC side of a request: on whose behalf and under which idempotency key services are called.
+//! The gRPC side of a request: the caller and the idempotency key that the services are called with.
 
 use std::convert::Infallible;
 
@@ -6,35 +6,33 @@ use axum::{extract::FromRequestParts, http::request::Parts};
 use platform::error::{Code, Failure};
 use tonic::metadata::{Ascii, MetadataValue};
 
-use crate::{App, access::Principal, error::Problem};
+use crate::{App, access::Principal, clients::Clients, error::Problem};
 
-/// Carries the caller to the services.
+/// Calls services on behalf of the request's caller.
 #[derive(Debug, Clone)]
-pub struct Call {
-    /// The clients of the services.
-    pub app: App,
+pub(crate) struct Call {
+    pub(crate) clients: Clients,
     principal: Principal,
     idempotency: Option<Idempotency>,
 }
 
-/// An `Idempotency-Key` with what the service compares on a repeat.
+/// An `Idempotency-Key`, with what the service compares when a request is repeated.
 #[derive(Debug, Clone)]
-pub struct Idempotency {
+pub(crate) struct Idempotency {
     /// The key as the client sent it.
-    pub key: MetadataValue<Ascii>,
+    key: MetadataValue<Ascii>,
     /// Method and full path, such as `POST /orders`.
-    pub path: MetadataValue<Ascii>,
+    path: MetadataValue<Ascii>,
     /// Keyed hash of the raw body, in hexadecimal.
-    pub hash: MetadataValue<Ascii>,
+    hash: MetadataValue<Ascii>,
 }
 
-/// What a service answered.
+/// A response of a service.
 #[derive(Debug)]
-pub struct Answer<T> {
-    /// The message.
-    pub message: T,
-    /// Whether it is the stored answer to an earlier request with the same idempotency key.
-    pub replayed: bool,
+pub(crate) struct ServiceResponse<T> {
+    pub(crate) message: T,
+    /// Whether it is the recorded response to an earlier request with the same idempotency key.
+    pub(crate) replayed: bool,
 }
 
 impl FromRequestParts<App> for Call {
@@ -43,23 +41,23 @@ impl FromRequestParts<App> for Call {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Infallible> {
         let principal = parts.extensions.get::<Principal>().cloned();
         Ok(Self {
-            app: app.clone(),
-            principal: principal.expect("the guard of every route sets it"),
+            clients: app.clients.clone(),
+            principal: principal.expect("the access guard of every route sets it"),
             idempotency: parts.extensions.get::<Idempotency>().cloned(),
         })
     }
 }
 
 impl Call {
-    /// The same under the key of a body that the handler read by itself.
+    /// Replaces the idempotency key, for handlers that read the body themselves.
     #[must_use]
-    pub fn under(mut self, idempotency: Option<Idempotency>) -> Self {
+    pub(crate) fn with_idempotency(mut self, idempotency: Option<Idempotency>) -> Self {
         self.idempotency = idempotency;
         self
     }
 
-    /// A gRPC request on the caller's behalf.
-    pub fn request<T>(&self, message: T) -> tonic::Request<T> {
+    /// Builds a gRPC request on the caller's behalf.
+    pub(crate) fn request<T>(&self, message: T) -> tonic::Request<T> {
         let mut request = tonic::Request::new(message);
         let metadata = request.metadata_mut();
         metadata.insert("authorization", self.principal.authorization.clone());
@@ -73,8 +71,8 @@ impl Call {
 }
 
 impl Idempotency {
-    /// Of a key that was checked.
-    pub fn new(key: MetadataValue<Ascii>, path: &str, hash: &str) -> Result<Self, Failure> {
+    /// Combines a parsed key with the path and the hash of the request.
+    pub(crate) fn new(key: MetadataValue<Ascii>, path: &str, hash: &str) -> Result<Self, Failure> {
         Ok(Self {
             key,
             path: MetadataValue::try_from(path).map_err(Failure::internal)?,
@@ -83,15 +81,15 @@ impl Idempotency {
     }
 }
 
-impl<T> Answer<T> {
-    /// Takes the resource out of the answer; a service that leaves it out is at fault.
-    pub fn resource<R>(self, pick: impl FnOnce(T) -> Option<R>) -> Result<R, Problem> {
-        let missing = || Failure::internal("a service answered without its resource");
-        pick(self.message).ok_or_else(|| missing().into())
+impl<T> ServiceResponse<T> {
+    /// Takes the resource out of the message. A service that leaves it out is at fault.
+    pub(crate) fn resource<R>(self, resource: impl FnOnce(T) -> Option<R>) -> Result<R, Problem> {
+        let missing = || Failure::internal("the response of a service lacks its resource");
+        resource(self.message).ok_or_else(|| missing().into())
     }
 }
 
-impl<T> From<tonic::Response<T>> for Answer<T> {
+impl<T> From<tonic::Response<T>> for ServiceResponse<T> {
     fn from(response: tonic::Response<T>) -> Self {
         let replayed = response
             .metadata()
@@ -103,13 +101,13 @@ impl<T> From<tonic::Response<T>> for Answer<T> {
     }
 }
 
-/// Keys are 1 to 255 printable ASCII characters.
+/// Parses a key: 1 to 255 printable ASCII characters.
 pub(crate) fn parse_key(value: &[u8]) -> Result<MetadataValue<Ascii>, Failure> {
     let printable = value.iter().all(|byte| matches!(byte, 0x20..=0x7e));
     let invalid = || {
         Failure::new(
             Code::InvalidIdempotencyKey,
-            "Idempotency-Key has 1 to 255 printable characters",
+            "Idempotency-Key must have 1 to 255 printable characters",
         )
     };
     if !printable || value.is_empty() || value.len() > 255 {

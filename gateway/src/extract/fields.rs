@@ -7,19 +7,19 @@ use serde_json::value::RawValue;
 use super::json::coded;
 
 /// Bytes that `customData` may have.
-pub const MAX_CUSTOM_DATA: usize = 16 * 1024;
+pub(crate) const MAX_CUSTOM_DATA: usize = 16 * 1024;
 
 /// A JSON object kept as the text it was written in.
 #[derive(Debug, Clone)]
-pub struct JsonObject(pub String);
+pub(crate) struct JsonObject(pub(crate) String);
 
 /// `customData`: a [`JsonObject`] of at most [`MAX_CUSTOM_DATA`] bytes.
 #[derive(Debug, Clone)]
-pub struct CustomData(pub String);
+pub(crate) struct CustomData(pub(crate) String);
 
 /// Any JSON, kept as the text it was written in.
 #[derive(Debug, Clone)]
-pub struct JsonText(pub String);
+pub(crate) struct JsonText(pub(crate) String);
 
 impl<'de> Deserialize<'de> for JsonText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

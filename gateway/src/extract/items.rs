@@ -25,15 +25,15 @@ const MAX_BODY: usize = 32 * 1024 * 1024;
 /// Items of the longest body.
 const MAX_ITEMS: usize = 10_000;
 /// The media type of lines.
-pub const NDJSON: &str = "application/x-ndjson";
+pub(crate) const NDJSON: &str = "application/x-ndjson";
 
 /// The items of a body, in their order.
 #[derive(Debug)]
-pub struct Items<T> {
+pub(crate) struct Items<T> {
     /// Each one, or what is wrong with it.
-    pub items: Vec<Result<T, Failure>>,
+    pub(crate) items: Vec<Result<T, Failure>>,
     /// The request's idempotency key: its middleware would hold the whole body.
-    pub idempotency: Option<Idempotency>,
+    pub(crate) idempotency: Option<Idempotency>,
 }
 
 impl<T: DeserializeOwned + Send> FromRequest<App> for Items<T> {

@@ -14,16 +14,16 @@ use crate::{App, error::Problem};
 
 /// A body that must be there.
 #[derive(Debug)]
-pub struct Json<T>(pub T);
+pub(crate) struct Json<T>(pub(crate) T);
 
 /// The body of an action: no body and an empty one mean `{}`, with or without a content type.
 #[derive(Debug)]
-pub struct Action<T>(pub T);
+pub(crate) struct Action<T>(pub(crate) T);
 
 /// The fields of an action that has none.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct NoFields {}
+pub(crate) struct NoFields {}
 
 impl<T: DeserializeOwned> FromRequest<App> for Json<T> {
     type Rejection = Problem;
@@ -105,7 +105,7 @@ pub(super) fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Failure> {
 const SEPARATOR: char = '\u{1f}';
 
 /// An error of a field type that knows its code, for `serde::de::Error::custom`.
-pub fn coded(code: FieldCode, message: &str) -> String {
+pub(crate) fn coded(code: FieldCode, message: &str) -> String {
     format!("{}{SEPARATOR}{message}", code.as_str())
 }
 

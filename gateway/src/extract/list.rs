@@ -9,11 +9,11 @@ use crate::{App, error::Problem};
 
 /// `filter[…]`, `sort`, `page[…]` and `include` as every list RPC takes them.
 #[derive(Debug)]
-pub struct ListParams(pub ListRequest);
+pub(crate) struct ListParams(pub(crate) ListRequest);
 
 /// `at`: a moment in the past.
 #[derive(Debug)]
-pub struct At(pub Option<Timestamp>);
+pub(crate) struct At(pub(crate) Option<Timestamp>);
 
 impl FromRequestParts<App> for At {
     type Rejection = Problem;
@@ -26,7 +26,7 @@ impl FromRequestParts<App> for At {
 
 /// `include` alone, for reads of one resource.
 #[derive(Debug)]
-pub struct Includes(pub Vec<String>);
+pub(crate) struct Includes(pub(crate) Vec<String>);
 
 impl FromRequestParts<App> for ListParams {
     type Rejection = Problem;

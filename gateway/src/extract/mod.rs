@@ -1,6 +1,6 @@
-//! What handlers take from a request; every refusal is a problem document.
+//! The extractors of handlers. Every rejection is a problem document.
 
-pub mod body;
+pub(crate) mod body;
 mod call;
 mod fields;
 mod items;
@@ -10,9 +10,9 @@ mod path;
 mod scan;
 
 pub(crate) use call::parse_key;
-pub use call::{Answer, Call, Idempotency};
-pub use fields::{CustomData, JsonObject, JsonText};
-pub use items::{Items, NDJSON};
-pub use json::{Action, Json, NoFields};
-pub use list::{At, Includes, ListParams};
-pub use path::PathParams;
+pub(crate) use call::{Call, Idempotency, ServiceResponse};
+pub(crate) use fields::{CustomData, JsonObject, JsonText};
+pub(crate) use items::{Items, NDJSON};
+pub(crate) use json::{Action, Json, NoFields};
+pub(crate) use list::{At, Includes, ListParams};
+pub(crate) use path::PathParams;

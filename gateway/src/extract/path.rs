@@ -13,7 +13,7 @@ use crate::{App, error::Problem};
 
 /// The parameters of the matched route, decoded.
 #[derive(Debug)]
-pub struct PathParams(Vec<(String, String)>);
+pub(crate) struct PathParams(Vec<(String, String)>);
 
 impl FromRequestParts<App> for PathParams {
     type Rejection = Problem;
@@ -33,7 +33,7 @@ impl FromRequestParts<App> for PathParams {
 
 impl PathParams {
     /// A UUID in lower case; `missing` is the answer where the parameter has another form.
-    pub fn id(&self, name: &str, missing: Code) -> Result<String, Problem> {
+    pub(crate) fn id(&self, name: &str, missing: Code) -> Result<String, Problem> {
         let value = self.text(name);
         let not_found = || Failure::new(missing, format!("no such resource: {value}"));
         ids::parse_uuid(value)
@@ -42,7 +42,7 @@ impl PathParams {
     }
 
     /// The parameter as it is.
-    pub fn text(&self, name: &str) -> &str {
+    pub(crate) fn text(&self, name: &str) -> &str {
         let found = self.0.iter().find(|(known, _)| known == name);
         &found.expect("the route's path has this parameter").1
     }

@@ -7,13 +7,13 @@ use platform::error::{Code, Failure, FieldCode};
 use serde_json::value::RawValue;
 
 /// Levels of arrays and objects that a body may have, the root being the first.
-pub const MAX_DEPTH: usize = 32;
+pub(crate) const MAX_DEPTH: usize = 32;
 
 /// Checks a body and returns its text.
 ///
 /// # Errors
 /// `malformed_json` where it is no JSON, `validation_failed` where a rule of ours refuses it.
-pub fn check(body: &[u8]) -> Result<&str, Failure> {
+pub(crate) fn check(body: &[u8]) -> Result<&str, Failure> {
     let malformed = |error: &dyn std::fmt::Display| {
         Failure::new(
             Code::MalformedJson,

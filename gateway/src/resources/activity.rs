@@ -5,7 +5,7 @@ use proto::wallet::v1::{self as wire, ListActivityRequest};
 use serde::Serialize;
 
 use super::{
-    reply::{self, Many},
+    result::{self, ListResult},
     transactions::Transaction,
 };
 use crate::extract::{Call, ListParams, PathParams};
@@ -13,7 +13,7 @@ use crate::extract::{Call, ListParams, PathParams};
 /// A transaction with its wallets and their owners.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Activity {
+pub(crate) struct Activity {
     #[serde(flatten)]
     transaction: Option<Transaction>,
     /// With `include=wallets`.
@@ -33,7 +33,7 @@ pub struct Activity {
 /// A wallet of a transaction.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct ActivityWallet {
+pub(crate) struct ActivityWallet {
     id: String,
     name: Option<String>,
     owner_id: Option<String>,
@@ -43,14 +43,14 @@ pub struct ActivityWallet {
 /// The owner of a wallet of a transaction.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct ActivityUser {
+pub(crate) struct ActivityUser {
     id: String,
     name: Option<String>,
     email: String,
 }
 
-/// GET /wallets/activity
-pub async fn list(call: Call, ListParams(list): ListParams) -> Many<Activity> {
+/// List transactions of all wallets.
+pub(crate) async fn list(call: Call, ListParams(list): ListParams) -> ListResult<Activity> {
     let request = ListActivityRequest {
         list: Some(list),
         wallet_id: None,
@@ -58,12 +58,12 @@ pub async fn list(call: Call, ListParams(list): ListParams) -> Many<Activity> {
     find(call, request).await
 }
 
-/// GET /wallets/:id/activity
-pub async fn of_wallet(
+/// List the transactions of a wallet and those created with them.
+pub(crate) async fn of_wallet(
     call: Call,
     path: PathParams,
     ListParams(list): ListParams,
-) -> Many<Activity> {
+) -> ListResult<Activity> {
     let request = ListActivityRequest {
         list: Some(list),
         wallet_id: Some(path.id("id", Code::WalletNotFound)?),
@@ -71,12 +71,11 @@ pub async fn of_wallet(
     find(call, request).await
 }
 
-async fn find(call: Call, request: ListActivityRequest) -> Many<Activity> {
+async fn find(call: Call, request: ListActivityRequest) -> ListResult<Activity> {
     let request = call.request(request);
-    let split = |a: wire::ListActivityResponse| (a.activities, a.page);
-    reply::many(
-        call.app.clients.transactions().list_activity(request),
-        split,
+    result::list(
+        call.clients.transactions().list_activity(request),
+        |response| (response.activities, response.page),
     )
     .await
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     dto::{Raw, Time},
-    reply::{self, Located, Many, One},
+    result::{self, DataResult, ListResult, Located},
 };
 use crate::extract::{Call, CustomData, Json, ListParams, PathParams};
 
@@ -31,7 +31,7 @@ const NOT_IN_SEGMENT: &AsciiSet = &CONTROLS
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_field_names, reason = "the contract names it so")]
-pub struct Address {
+pub(crate) struct Address {
     address: String,
     asset_code: Option<String>,
     wallet_id: Option<String>,
@@ -45,7 +45,7 @@ pub struct Address {
 /// An address to keep, or to derive.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct NewAddress {
+pub(crate) struct NewAddress {
     /// Needed without a provider.
     address: Option<String>,
     /// `hd`: the next address of the asset's extended public key.
@@ -57,8 +57,8 @@ pub struct NewAddress {
     custom_data: Option<CustomData>,
 }
 
-/// POST /addresses
-pub async fn create(call: Call, Json(body): Json<NewAddress>) -> One<Address> {
+/// Record or derive an address.
+pub(crate) async fn create(call: Call, Json(body): Json<NewAddress>) -> DataResult<Address> {
     let request = call.request(CreateAddressRequest {
         address: body.address,
         provider: body.provider,
@@ -66,24 +66,30 @@ pub async fn create(call: Call, Json(body): Json<NewAddress>) -> One<Address> {
         wallet_id: body.wallet_id,
         custom_data: body.custom_data.map(|data| data.0),
     });
-    let mut addresses = call.app.clients.addresses();
-    reply::created(addresses.create_address(request), |a| a.address).await
+    let mut addresses = call.clients.addresses();
+    result::created(addresses.create_address(request), |response| {
+        response.address
+    })
+    .await
 }
 
-/// GET /addresses
-pub async fn list(call: Call, ListParams(list): ListParams) -> Many<Address> {
+/// List addresses.
+pub(crate) async fn list(call: Call, ListParams(list): ListParams) -> ListResult<Address> {
     let request = call.request(ListAddressesRequest { list: Some(list) });
-    let split = |a: wire::ListAddressesResponse| (a.addresses, a.page);
-    reply::many(call.app.clients.addresses().list_addresses(request), split).await
+    result::list(
+        call.clients.addresses().list_addresses(request),
+        |response| (response.addresses, response.page),
+    )
+    .await
 }
 
-/// GET /addresses/:address
-pub async fn get(call: Call, path: PathParams) -> One<Address> {
+/// Get an address.
+pub(crate) async fn get(call: Call, path: PathParams) -> DataResult<Address> {
     let request = call.request(GetAddressRequest {
         address: path.text("address").to_owned(),
     });
-    reply::one(call.app.clients.addresses().get_address(request), |a| {
-        a.address
+    result::data(call.clients.addresses().get_address(request), |response| {
+        response.address
     })
     .await
 }

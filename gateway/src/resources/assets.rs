@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     dto::{self, Mask, Raw, Time},
-    reply::{self, Located, Many, One},
+    result::{self, DataResult, ListResult, Located},
 };
 use crate::extract::{Call, CustomData, Json, ListParams, PathParams};
 
 /// A currency, token or kind of points.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Asset {
+pub(crate) struct Asset {
     /// Unique and found without regard to case.
     code: String,
     name: String,
@@ -39,7 +39,7 @@ pub struct Asset {
 /// What sort of thing an asset is.
 #[derive(Debug, Clone, Copy, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum AssetType {
+pub(crate) enum AssetType {
     Crypto,
     Custom,
     Fiat,
@@ -48,7 +48,7 @@ pub enum AssetType {
 /// An asset to make.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct NewAsset {
+pub(crate) struct NewAsset {
     /// 1 to 16 letters and digits; kept as written, unique without regard to case.
     code: String,
     /// 1 to 255 characters.
@@ -74,7 +74,7 @@ pub struct NewAsset {
 /// `customData` and `logo`.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct AssetPatch {
+pub(crate) struct AssetPatch {
     #[serde(default)]
     #[schema(value_type = Option<String>)]
     name: Patch<String>,
@@ -104,31 +104,46 @@ pub struct AssetPatch {
     custom_data: Patch<CustomData>,
 }
 
-/// POST /assets
-pub async fn create(call: Call, Json(body): Json<NewAsset>) -> One<Asset> {
+/// Create an asset.
+pub(crate) async fn create(call: Call, Json(body): Json<NewAsset>) -> DataResult<Asset> {
     let request = call.request(body.into());
-    reply::created(call.app.clients.assets().create_asset(request), |a| a.asset).await
+    result::created(call.clients.assets().create_asset(request), |response| {
+        response.asset
+    })
+    .await
 }
 
-/// GET /assets
-pub async fn list(call: Call, ListParams(list): ListParams) -> Many<Asset> {
+/// List assets.
+pub(crate) async fn list(call: Call, ListParams(list): ListParams) -> ListResult<Asset> {
     let request = call.request(ListAssetsRequest { list: Some(list) });
-    let split = |a: wire::ListAssetsResponse| (a.assets, a.page);
-    reply::many(call.app.clients.assets().list_assets(request), split).await
+    result::list(call.clients.assets().list_assets(request), |response| {
+        (response.assets, response.page)
+    })
+    .await
 }
 
-/// GET /assets/:code
-pub async fn get(call: Call, path: PathParams) -> One<Asset> {
+/// Get an asset.
+pub(crate) async fn get(call: Call, path: PathParams) -> DataResult<Asset> {
     let request = call.request(GetAssetRequest {
         code: path.text("code").to_owned(),
     });
-    reply::one(call.app.clients.assets().get_asset(request), |a| a.asset).await
+    result::data(call.clients.assets().get_asset(request), |response| {
+        response.asset
+    })
+    .await
 }
 
-/// PATCH /assets/:code
-pub async fn update(call: Call, path: PathParams, Json(body): Json<AssetPatch>) -> One<Asset> {
+/// Update an asset.
+pub(crate) async fn update(
+    call: Call,
+    path: PathParams,
+    Json(body): Json<AssetPatch>,
+) -> DataResult<Asset> {
     let request = call.request(body.into_request(path.text("code").to_owned())?);
-    reply::one(call.app.clients.assets().update_asset(request), |a| a.asset).await
+    result::data(call.clients.assets().update_asset(request), |response| {
+        response.asset
+    })
+    .await
 }
 
 impl Located for Asset {

@@ -12,14 +12,14 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     dto::{Mask, Raw, Reorder, Time},
-    reply::{self, Located, Many, Nothing, One},
+    result::{self, DataResult, EmptyResult, ListResult, Located},
 };
 use crate::extract::{Action, Call, CustomData, Json, ListParams, PathParams};
 
 /// A group of products.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Category {
+pub(crate) struct Category {
     id: String,
     title: String,
     description: Option<String>,
@@ -34,7 +34,7 @@ pub struct Category {
 /// A category to make.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct NewCategory {
+pub(crate) struct NewCategory {
     title: String,
     description: Option<String>,
     /// An http(s) URL, or a path below the media base URL.
@@ -47,7 +47,7 @@ pub struct NewCategory {
 /// What to change of a category; what is left out stays.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct CategoryPatch {
+pub(crate) struct CategoryPatch {
     #[serde(default)]
     #[schema(value_type = Option<String>)]
     title: Patch<String>,
@@ -65,65 +65,69 @@ pub struct CategoryPatch {
     custom_data: Patch<CustomData>,
 }
 
-/// POST /categories
-pub async fn create(call: Call, Json(body): Json<NewCategory>) -> One<Category> {
+/// Create a category.
+pub(crate) async fn create(call: Call, Json(body): Json<NewCategory>) -> DataResult<Category> {
     let request = call.request(body.into());
-    reply::created(
-        call.app.clients.categories().create_category(request),
-        |a| a.category,
+    result::created(
+        call.clients.categories().create_category(request),
+        |response| response.category,
     )
     .await
 }
 
-/// GET /categories
-pub async fn list(call: Call, ListParams(list): ListParams) -> Many<Category> {
+/// List categories.
+pub(crate) async fn list(call: Call, ListParams(list): ListParams) -> ListResult<Category> {
     let request = call.request(ListCategoriesRequest { list: Some(list) });
-    let split = |a: wire::ListCategoriesResponse| (a.categories, a.page);
-    reply::many(
-        call.app.clients.categories().list_categories(request),
-        split,
+    result::list(
+        call.clients.categories().list_categories(request),
+        |response| (response.categories, response.page),
     )
     .await
 }
 
-/// GET /categories/:id
-pub async fn get(call: Call, path: PathParams) -> One<Category> {
+/// Get a category.
+pub(crate) async fn get(call: Call, path: PathParams) -> DataResult<Category> {
     let id = path.id("id", Code::CategoryNotFound)?;
     let request = call.request(GetCategoryRequest { id });
-    reply::one(call.app.clients.categories().get_category(request), |a| {
-        a.category
-    })
+    result::data(
+        call.clients.categories().get_category(request),
+        |response| response.category,
+    )
     .await
 }
 
-/// PATCH /categories/:id
-pub async fn update(
+/// Update a category.
+pub(crate) async fn update(
     call: Call,
     path: PathParams,
     Json(body): Json<CategoryPatch>,
-) -> One<Category> {
+) -> DataResult<Category> {
     let request = call.request(body.into_request(path.id("id", Code::CategoryNotFound)?)?);
-    reply::one(
-        call.app.clients.categories().update_category(request),
-        |a| a.category,
+    result::data(
+        call.clients.categories().update_category(request),
+        |response| response.category,
     )
     .await
 }
 
-/// DELETE /categories/:id
-pub async fn delete(call: Call, path: PathParams) -> Nothing {
+/// Delete a category.
+pub(crate) async fn delete(call: Call, path: PathParams) -> EmptyResult {
     let id = path.id("id", Code::CategoryNotFound)?;
     let request = call.request(DeleteCategoryRequest { id });
-    reply::nothing(call.app.clients.categories().delete_category(request)).await
+    result::empty(call.clients.categories().delete_category(request)).await
 }
 
-/// POST /categories/:id/reorder
-pub async fn reorder(call: Call, path: PathParams, Action(body): Action<Reorder>) -> Nothing {
+/// Move a category within the sort order.
+pub(crate) async fn reorder(
+    call: Call,
+    path: PathParams,
+    Action(body): Action<Reorder>,
+) -> EmptyResult {
     let request = call.request(ReorderCategoryRequest {
         id: path.id("id", Code::CategoryNotFound)?,
         subsequent_id: body.subsequent_id,
     });
-    reply::nothing(call.app.clients.categories().reorder_category(request)).await
+    result::empty(call.clients.categories().reorder_category(request)).await
 }
 
 impl Located for Category {

@@ -1,22 +1,23 @@
-//! One file a resource: its DTOs and handlers.
+//! DTOs and handlers, one file a resource. The first line of a handler's doc comment is its summary in
+//! the API reference.
 
-pub mod dto;
-mod reply;
+pub(crate) mod dto;
+mod result;
 
-pub mod activity;
-pub mod addresses;
-pub mod assets;
-pub mod categories;
-pub mod movements;
-pub mod order_lines;
-pub mod orders;
-pub mod payment_methods;
-pub mod product_questions;
-pub mod products;
-pub mod questions;
-pub mod rates;
-pub mod tasks;
-pub mod tax_rates;
-pub mod transactions;
-pub mod users;
-pub mod wallets;
+pub(crate) mod activity;
+pub(crate) mod addresses;
+pub(crate) mod assets;
+pub(crate) mod categories;
+pub(crate) mod movements;
+pub(crate) mod order_lines;
+pub(crate) mod orders;
+pub(crate) mod payment_methods;
+pub(crate) mod product_questions;
+pub(crate) mod products;
+pub(crate) mod questions;
+pub(crate) mod rates;
+pub(crate) mod tasks;
+pub(crate) mod tax_rates;
+pub(crate) mod transactions;
+pub(crate) mod users;
+pub(crate) mod wallets;

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{
     dto::Time,
-    reply::{self, Many, One},
+    result::{self, DataResult, ListResult},
     transactions::Transaction,
 };
 use crate::extract::{Call, Includes, ListParams, PathParams};
@@ -14,7 +14,7 @@ use crate::extract::{Call, Includes, ListParams, PathParams};
 /// An entry of the ledger.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Movement {
+pub(crate) struct Movement {
     id: String,
     wallet_id: String,
     transaction_id: String,
@@ -30,22 +30,29 @@ pub struct Movement {
     updated_at: Option<Time>,
 }
 
-/// GET /movements
-pub async fn list(call: Call, ListParams(list): ListParams) -> Many<Movement> {
+/// List movements.
+pub(crate) async fn list(call: Call, ListParams(list): ListParams) -> ListResult<Movement> {
     let request = call.request(ListMovementsRequest {
         list: Some(list),
         wallet_id: None,
     });
-    let split = |a: wire::ListMovementsResponse| (a.movements, a.page);
-    reply::many(call.app.clients.movements().list_movements(request), split).await
+    result::list(
+        call.clients.movements().list_movements(request),
+        |response| (response.movements, response.page),
+    )
+    .await
 }
 
-/// GET /movements/:id
-pub async fn get(call: Call, path: PathParams, Includes(include): Includes) -> One<Movement> {
+/// Get a movement.
+pub(crate) async fn get(
+    call: Call,
+    path: PathParams,
+    Includes(include): Includes,
+) -> DataResult<Movement> {
     let id = path.id("id", Code::MovementNotFound)?;
     let request = call.request(GetMovementRequest { id, include });
-    reply::one(call.app.clients.movements().get_movement(request), |a| {
-        a.movement
+    result::data(call.clients.movements().get_movement(request), |response| {
+        response.movement
     })
     .await
 }

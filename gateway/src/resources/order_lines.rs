@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     dto::{self, Raw, Time},
     orders::{self, Order},
-    reply::{self, Many, One},
+    result::{self, DataResult, ListResult},
 };
 use crate::{
     error::Problem,
@@ -21,7 +21,7 @@ use crate::{
 /// A product in an order, as it was when the order was placed.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct OrderLine {
+pub(crate) struct OrderLine {
     id: String,
     order_id: String,
     product_id: String,
@@ -47,7 +47,7 @@ pub struct OrderLine {
 /// The product of a line: `id` and `name` inside an order, all of it on the line itself.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct OrderedProduct {
+pub(crate) struct OrderedProduct {
     id: String,
     name: String,
     #[serde(flatten)]
@@ -57,7 +57,7 @@ pub struct OrderedProduct {
 /// What the detail of a line adds to its product.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct ProductDetail {
+pub(crate) struct ProductDetail {
     description: Option<String>,
     type_code: String,
     image: Option<String>,
@@ -70,7 +70,7 @@ pub struct ProductDetail {
 /// The category of an ordered product, as it was then.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct OrderedCategory {
+pub(crate) struct OrderedCategory {
     id: String,
     title: String,
     description: Option<String>,
@@ -82,7 +82,7 @@ pub struct OrderedCategory {
 
 /// A line with its order.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
-pub struct OrderLineDetail {
+pub(crate) struct OrderLineDetail {
     #[serde(flatten)]
     line: OrderLine,
     /// The order without user and lines.
@@ -92,72 +92,85 @@ pub struct OrderLineDetail {
 /// How many units to fulfil or unfulfil.
 #[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Units {
+pub(crate) struct Units {
     /// Default: all that are left.
     quantity: Option<u32>,
 }
 
-/// GET /orders/:orderId/lines
-pub async fn list(call: Call, path: PathParams, ListParams(list): ListParams) -> Many<OrderLine> {
+/// List the lines of an order.
+pub(crate) async fn list(
+    call: Call,
+    path: PathParams,
+    ListParams(list): ListParams,
+) -> ListResult<OrderLine> {
     let order_id = path.id("orderId", Code::OrderNotFound)?;
     let request = call.request(ListOrderLinesRequest {
         order_id,
         list: Some(list),
     });
-    let split = |a: wire::ListOrderLinesResponse| (a.lines, a.page);
-    reply::many(
-        call.app.clients.order_lines().list_order_lines(request),
-        split,
+    result::list(
+        call.clients.order_lines().list_order_lines(request),
+        |response| (response.lines, response.page),
     )
     .await
 }
 
-/// GET /orders/:orderId/lines/:id
-pub async fn get(call: Call, path: PathParams) -> One<OrderLineDetail> {
+/// Get an order line with its order.
+pub(crate) async fn get(call: Call, path: PathParams) -> DataResult<OrderLineDetail> {
     let (order_id, id) = ids(&path)?;
     let order = call.request(GetOrderRequest {
         id: order_id.clone(),
     });
     let line = call.request(GetOrderLineRequest { order_id, id });
-    let (mut orders, mut lines) = (call.app.clients.orders(), call.app.clients.order_lines());
-    let (order, line) = tokio::try_join!(orders.get_order(order), lines.get_order_line(line))?;
-    let order = orders::required(order.into_inner().order)?;
-    let line = orders::required(line.into_inner().line)?;
+    let (mut orders, mut lines) = (call.clients.orders(), call.clients.order_lines());
+    let (order, line) = tokio::try_join!(
+        result::resource(orders.get_order(order), |response| response.order),
+        result::resource(lines.get_order_line(line), |response| response.line),
+    )?;
     Ok(Data::new(OrderLineDetail {
         line: OrderLine::detail(line),
         order: order.into(),
     }))
 }
 
-/// POST /orders/:orderId/lines/:id/fulfill
-pub async fn fulfill(call: Call, path: PathParams, Action(body): Action<Units>) -> One<Order> {
+/// Fulfill units of an order line.
+pub(crate) async fn fulfill(
+    call: Call,
+    path: PathParams,
+    Action(body): Action<Units>,
+) -> DataResult<Order> {
     let (order_id, id) = ids(&path)?;
     let message = FulfillOrderLineRequest {
         order_id,
         id,
         quantity: body.quantity,
     };
-    let mut fulfilment = call.app.clients.fulfilment();
-    let answer = reply::one(fulfilment.fulfill_order_line(call.request(message)), |a| {
-        a.order
-    });
-    orders::with_user(&call, answer.await?).await
+    let mut fulfilment = call.clients.fulfilment();
+    let order = result::data(
+        fulfilment.fulfill_order_line(call.request(message)),
+        |response| response.order,
+    );
+    orders::with_user(&call, order.await?).await
 }
 
-/// POST /orders/:orderId/lines/:id/unfulfill
-pub async fn unfulfill(call: Call, path: PathParams, Action(body): Action<Units>) -> One<Order> {
+/// Unfulfill units of an order line.
+pub(crate) async fn unfulfill(
+    call: Call,
+    path: PathParams,
+    Action(body): Action<Units>,
+) -> DataResult<Order> {
     let (order_id, id) = ids(&path)?;
     let message = UnfulfillOrderLineRequest {
         order_id,
         id,
         quantity: body.quantity,
     };
-    let mut fulfilment = call.app.clients.fulfilment();
-    let answer = reply::one(
+    let mut fulfilment = call.clients.fulfilment();
+    let order = result::data(
         fulfilment.unfulfill_order_line(call.request(message)),
-        |a| a.order,
+        |response| response.order,
     );
-    orders::with_user(&call, answer.await?).await
+    orders::with_user(&call, order.await?).await
 }
 
 fn ids(path: &PathParams) -> Result<(String, String), Problem> {

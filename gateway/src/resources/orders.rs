@@ -1,6 +1,6 @@
 //! `/orders`
 
-use platform::error::{Code, Failure};
+use platform::{error::Code, patch::Patch};
 use proto::orders::v1::{
     self as wire, CancelOrderRequest, FulfillOrderRequest, GetOrderRequest, ListOrdersRequest,
     PayOrderRequest, UnfulfillOrderRequest, UpdateOrderRequest,
@@ -10,27 +10,24 @@ use serde::{Deserialize, Serialize};
 use super::{
     dto::{self, Mask, Raw, Time},
     order_lines::OrderLine,
-    reply::{self, Located, Many, One},
+    result::{self, DataResult, ListResult, Located},
 };
 use crate::{
     error::Problem,
     extract::{Action, Call, Json, JsonText, ListParams, NoFields, PathParams},
-    respond::{Data, List},
 };
 
 mod buyer;
 mod new_order;
 
-pub use buyer::{Buyer, with_user};
-use platform::patch::Patch;
-
-pub use new_order::{NewOrder, create};
+pub(crate) use buyer::{Buyer, with_user};
+pub(crate) use new_order::{NewOrder, create};
 
 /// A purchase. Money is in `assetCode`.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_field_names, reason = "the contract says orderStatus")]
-pub struct Order {
+pub(crate) struct Order {
     /// `null` on a dry run.
     id: Option<String>,
     user_id: String,
@@ -71,7 +68,7 @@ pub struct Order {
 /// What to change of an order.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct OrderPatch {
+pub(crate) struct OrderPatch {
     #[serde(default)]
     #[schema(value_type = Option<String>)]
     tracking_id: Patch<String>,
@@ -80,7 +77,7 @@ pub struct OrderPatch {
 /// How to pay.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Payment {
+pub(crate) struct Payment {
     /// Default: all that is unpaid.
     amount: Option<String>,
     /// Default: the buyer's primary wallet.
@@ -90,7 +87,7 @@ pub struct Payment {
 /// Why to cancel, and how much to give back.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Cancellation {
+pub(crate) struct Cancellation {
     /// Text or a list.
     #[schema(value_type = Option<Object>)]
     reason: Option<JsonText>,
@@ -101,48 +98,44 @@ pub struct Cancellation {
 /// How the goods travel.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Fulfilment {
+pub(crate) struct Fulfilment {
     tracking_id: Option<String>,
 }
 
-/// GET /orders
-pub async fn list(call: Call, ListParams(list): ListParams) -> Many<Order> {
-    let with_lines = list.include.iter().any(|relation| relation == "lines");
-    let request = call.request(ListOrdersRequest { list: Some(list) });
-    let answer = call
-        .app
-        .clients
-        .orders()
-        .list_orders(request)
-        .await?
-        .into_inner();
-    let convert = |order| {
-        if with_lines {
-            Order::with_lines(order)
-        } else {
-            Order::from(order)
-        }
+/// List orders.
+pub(crate) async fn list(call: Call, ListParams(list): ListParams) -> ListResult<Order> {
+    let includes_lines = list.include.iter().any(|relation| relation == "lines");
+    let convert = if includes_lines {
+        Order::with_lines
+    } else {
+        Order::from
     };
-    let mut orders: Vec<Order> = answer.orders.into_iter().map(convert).collect();
-    buyer::embed(&call, &mut orders).await;
-    Ok(List::page(orders, answer.page))
+    let request = call.request(ListOrdersRequest { list: Some(list) });
+    let mut page = result::list(call.clients.orders().list_orders(request), |response| {
+        let orders = response.orders.into_iter().map(convert);
+        (orders.collect(), response.page)
+    })
+    .await?;
+    buyer::embed(&call, page.rows_mut()).await;
+    Ok(page)
 }
 
-/// GET /orders/:id
-pub async fn get(call: Call, path: PathParams) -> One<Order> {
+/// Get an order with its lines.
+pub(crate) async fn get(call: Call, path: PathParams) -> DataResult<Order> {
     let request = call.request(GetOrderRequest { id: id(&path)? });
-    let answer = call
-        .app
-        .clients
-        .orders()
-        .get_order(request)
-        .await?
-        .into_inner();
-    with_user(&call, Data::new(Order::with_lines(required(answer.order)?))).await
+    let order = result::data(call.clients.orders().get_order(request), |response| {
+        response.order.map(Order::with_lines)
+    })
+    .await?;
+    with_user(&call, order).await
 }
 
-/// PATCH /orders/:id
-pub async fn update(call: Call, path: PathParams, Json(body): Json<OrderPatch>) -> One<Order> {
+/// Update an order.
+pub(crate) async fn update(
+    call: Call,
+    path: PathParams,
+    Json(body): Json<OrderPatch>,
+) -> DataResult<Order> {
     let mut mask = Mask::default();
     let tracking_id = mask.nullable("tracking_id", body.tracking_id);
     let message = UpdateOrderRequest {
@@ -150,66 +143,87 @@ pub async fn update(call: Call, path: PathParams, Json(body): Json<OrderPatch>) 
         tracking_id,
         update_mask: mask.finish()?,
     };
-    let mut orders = call.app.clients.orders();
-    let answer = reply::one(orders.update_order(call.request(message)), |a| a.order).await?;
-    with_user(&call, answer).await
+    let mut orders = call.clients.orders();
+    let order = result::data(orders.update_order(call.request(message)), |response| {
+        response.order
+    })
+    .await?;
+    with_user(&call, order).await
 }
 
-/// POST /orders/:id/pay
-pub async fn pay(call: Call, path: PathParams, Action(body): Action<Payment>) -> One<Order> {
+/// Pay an order in full or in part.
+pub(crate) async fn pay(
+    call: Call,
+    path: PathParams,
+    Action(body): Action<Payment>,
+) -> DataResult<Order> {
     let message = PayOrderRequest {
         id: id(&path)?,
         amount: body.amount,
         wallet_id: body.wallet_id,
     };
-    let mut orders = call.app.clients.orders();
-    let answer = reply::one(orders.pay_order(call.request(message)), |a| a.order).await?;
-    with_user(&call, answer).await
+    let mut orders = call.clients.orders();
+    let order = result::data(orders.pay_order(call.request(message)), |response| {
+        response.order
+    })
+    .await?;
+    with_user(&call, order).await
 }
 
-/// POST /orders/:id/cancel and its alias POST /orders/:id
-pub async fn cancel(
+/// Cancel and refund an order.
+pub(crate) async fn cancel(
     call: Call,
     path: PathParams,
     Action(body): Action<Cancellation>,
-) -> One<Order> {
+) -> DataResult<Order> {
     let message = CancelOrderRequest {
         id: id(&path)?,
         reason: body.reason.map(|reason| reason.0),
         refund_amount: body.refund_amount,
     };
-    let mut orders = call.app.clients.orders();
-    let answer = reply::one(orders.cancel_order(call.request(message)), |a| a.order).await?;
-    with_user(&call, answer).await
+    let mut orders = call.clients.orders();
+    let order = result::data(orders.cancel_order(call.request(message)), |response| {
+        response.order
+    })
+    .await?;
+    with_user(&call, order).await
 }
 
-/// POST /orders/:id/fulfill
-pub async fn fulfill(call: Call, path: PathParams, Action(body): Action<Fulfilment>) -> One<Order> {
+/// Fulfill all lines of an order.
+pub(crate) async fn fulfill(
+    call: Call,
+    path: PathParams,
+    Action(body): Action<Fulfilment>,
+) -> DataResult<Order> {
     let message = FulfillOrderRequest {
         id: id(&path)?,
         tracking_id: body.tracking_id,
     };
-    let mut orders = call.app.clients.orders();
-    let answer = reply::one(orders.fulfill_order(call.request(message)), |a| a.order).await?;
-    with_user(&call, answer).await
+    let mut orders = call.clients.orders();
+    let order = result::data(orders.fulfill_order(call.request(message)), |response| {
+        response.order
+    })
+    .await?;
+    with_user(&call, order).await
 }
 
-/// POST /orders/:id/unfulfill
-pub async fn unfulfill(call: Call, path: PathParams, _: Action<NoFields>) -> One<Order> {
+/// Unfulfill all lines of an order.
+pub(crate) async fn unfulfill(
+    call: Call,
+    path: PathParams,
+    _: Action<NoFields>,
+) -> DataResult<Order> {
     let message = UnfulfillOrderRequest { id: id(&path)? };
-    let mut orders = call.app.clients.orders();
-    let answer = reply::one(orders.unfulfill_order(call.request(message)), |a| a.order).await?;
-    with_user(&call, answer).await
+    let mut orders = call.clients.orders();
+    let order = result::data(orders.unfulfill_order(call.request(message)), |response| {
+        response.order
+    })
+    .await?;
+    with_user(&call, order).await
 }
 
 fn id(path: &PathParams) -> Result<String, Problem> {
     path.id("id", Code::OrderNotFound)
-}
-
-/// The resource of an answer; a service that leaves it out is at fault.
-pub(super) fn required<T>(resource: Option<T>) -> Result<T, Problem> {
-    let missing = || Failure::internal("orders-svc answered without its resource");
-    resource.ok_or_else(|| missing().into())
 }
 
 impl Located for Order {

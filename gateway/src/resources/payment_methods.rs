@@ -5,17 +5,14 @@ use serde::Serialize;
 
 use super::{
     dto::{Raw, Time},
-    reply::{self, Many, One},
+    result::{self, DataResult, ListResult},
 };
-use crate::{
-    extract::{Call, ListParams, PathParams},
-    respond::List,
-};
+use crate::extract::{Call, ListParams, PathParams};
 
 /// A way to bring money in, as it is configured.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct PaymentMethod {
+pub(crate) struct PaymentMethod {
     slug: String,
     name: String,
     /// One that is not takes no new deposit.
@@ -32,21 +29,26 @@ pub struct PaymentMethod {
     created_at: Option<Time>,
 }
 
-/// GET /payment-methods
-pub async fn list(call: Call, ListParams(list): ListParams) -> Many<PaymentMethod> {
+/// List payment methods.
+pub(crate) async fn list(call: Call, ListParams(list): ListParams) -> ListResult<PaymentMethod> {
     let request = call.request(ListPaymentMethodsRequest { list: Some(list) });
-    let mut client = call.app.clients.payment_methods();
-    let answer = client.list_payment_methods(request).await?;
-    Ok(List::whole(answer.into_inner().payment_methods))
+    let mut client = call.clients.payment_methods();
+    result::whole_list(client.list_payment_methods(request), |response| {
+        response.payment_methods
+    })
+    .await
 }
 
-/// GET /payment-methods/:slug
-pub async fn get(call: Call, path: PathParams) -> One<PaymentMethod> {
+/// Get a payment method.
+pub(crate) async fn get(call: Call, path: PathParams) -> DataResult<PaymentMethod> {
     let request = call.request(GetPaymentMethodRequest {
         slug: path.text("slug").to_owned(),
     });
-    let mut client = call.app.clients.payment_methods();
-    reply::one(client.get_payment_method(request), |a| a.payment_method).await
+    let mut client = call.clients.payment_methods();
+    result::data(client.get_payment_method(request), |response| {
+        response.payment_method
+    })
+    .await
 }
 
 impl From<wire::PaymentMethod> for PaymentMethod {

@@ -10,14 +10,14 @@ use serde::{Deserialize, Serialize};
 use super::{
     dto::Reorder,
     questions::Question,
-    reply::{self, Located, Nothing, One},
+    result::{self, DataResult, EmptyResult, Located},
 };
 use crate::extract::{Action, Call, Json, PathParams};
 
 /// A link between a product and a question that it asks.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct ProductQuestion {
+pub(crate) struct ProductQuestion {
     product_id: String,
     question_id: String,
     /// Ranking key among the questions of the product.
@@ -27,55 +27,59 @@ pub struct ProductQuestion {
 /// A question for a product to ask.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct NewProductQuestion {
+pub(crate) struct NewProductQuestion {
     question_id: String,
 }
 
 /// A question as a product asks it.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
-pub struct LinkedQuestion {
+pub(crate) struct LinkedQuestion {
     #[serde(flatten)]
     question: Question,
     /// Ranking key among the questions of the product.
     order: String,
 }
 
-/// POST /products/:id/questions
-pub async fn create(
+/// Attach a question to a product.
+pub(crate) async fn create(
     call: Call,
     path: PathParams,
     Json(body): Json<NewProductQuestion>,
-) -> One<ProductQuestion> {
+) -> DataResult<ProductQuestion> {
     let request = call.request(CreateProductQuestionRequest {
         product_id: path.id("id", Code::ProductNotFound)?,
         question_id: body.question_id,
     });
-    let mut links = call.app.clients.product_questions();
-    reply::created(links.create_product_question(request), |a| {
-        a.product_question
+    let mut links = call.clients.product_questions();
+    result::created(links.create_product_question(request), |response| {
+        response.product_question
     })
     .await
 }
 
-/// DELETE /products/:productId/questions/:id
-pub async fn delete(call: Call, path: PathParams) -> Nothing {
+/// Detach a question from a product.
+pub(crate) async fn delete(call: Call, path: PathParams) -> EmptyResult {
     let request = call.request(DeleteProductQuestionRequest {
         product_id: path.id("productId", Code::ProductNotFound)?,
         question_id: path.id("id", Code::ProductQuestionNotFound)?,
     });
-    let mut links = call.app.clients.product_questions();
-    reply::nothing(links.delete_product_question(request)).await
+    let mut links = call.clients.product_questions();
+    result::empty(links.delete_product_question(request)).await
 }
 
-/// POST /products/:productId/questions/:id/reorder
-pub async fn reorder(call: Call, path: PathParams, Action(body): Action<Reorder>) -> Nothing {
+/// Move a question within the sort order of its product.
+pub(crate) async fn reorder(
+    call: Call,
+    path: PathParams,
+    Action(body): Action<Reorder>,
+) -> EmptyResult {
     let request = call.request(ReorderProductQuestionRequest {
         product_id: path.id("productId", Code::ProductNotFound)?,
         question_id: path.id("id", Code::ProductQuestionNotFound)?,
         subsequent_id: body.subsequent_id,
     });
-    let mut links = call.app.clients.product_questions();
-    reply::nothing(links.reorder_product_question(request)).await
+    let mut links = call.clients.product_questions();
+    result::empty(links.reorder_product_question(request)).await
 }
 
 impl Located for ProductQuestion {

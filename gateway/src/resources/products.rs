@@ -10,13 +10,13 @@ use proto::catalog::v1::{
 };
 use serde::Serialize;
 
-pub use self::bulk::{Import, export, import};
-pub use self::write::{NewProduct, ProductPatch};
+pub(crate) use self::bulk::{Import, export, import};
+pub(crate) use self::write::{NewProduct, ProductPatch};
 use super::{
     categories::Category,
     dto::{self, Raw, Reorder, Time},
     product_questions::LinkedQuestion,
-    reply::{self, Located, Many, Nothing, One},
+    result::{self, DataResult, EmptyResult, ListResult, Located},
     tax_rates::TaxRate,
 };
 use crate::extract::{Action, Call, Includes, Json, ListParams, PathParams};
@@ -25,7 +25,7 @@ use crate::extract::{Action, Call, Includes, Json, ListParams, PathParams};
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_excessive_bools, reason = "the contract has them")]
-pub struct Product {
+pub(crate) struct Product {
     id: String,
     name: String,
     description: Option<String>,
@@ -67,56 +67,72 @@ pub struct Product {
     questions: Option<Vec<LinkedQuestion>>,
 }
 
-/// POST /products
-pub async fn create(call: Call, Json(body): Json<NewProduct>) -> One<Product> {
+/// Create a product.
+pub(crate) async fn create(call: Call, Json(body): Json<NewProduct>) -> DataResult<Product> {
     let request = call.request(body.into());
-    reply::created(call.app.clients.products().create_product(request), |a| {
-        a.product
+    result::created(
+        call.clients.products().create_product(request),
+        |response| response.product,
+    )
+    .await
+}
+
+/// List products.
+pub(crate) async fn list(call: Call, ListParams(list): ListParams) -> ListResult<Product> {
+    let request = call.request(ListProductsRequest { list: Some(list) });
+    result::list(call.clients.products().list_products(request), |response| {
+        (response.products, response.page)
     })
     .await
 }
 
-/// GET /products
-pub async fn list(call: Call, ListParams(list): ListParams) -> Many<Product> {
-    let request = call.request(ListProductsRequest { list: Some(list) });
-    let split = |a: wire::ListProductsResponse| (a.products, a.page);
-    reply::many(call.app.clients.products().list_products(request), split).await
-}
-
-/// GET /products/:id
-pub async fn get(call: Call, path: PathParams, Includes(include): Includes) -> One<Product> {
+/// Get a product.
+pub(crate) async fn get(
+    call: Call,
+    path: PathParams,
+    Includes(include): Includes,
+) -> DataResult<Product> {
     let id = path.id("id", Code::ProductNotFound)?;
     let request = call.request(GetProductRequest { id, include });
-    reply::one(call.app.clients.products().get_product(request), |a| {
-        a.product
+    result::data(call.clients.products().get_product(request), |response| {
+        response.product
     })
     .await
 }
 
-/// PATCH /products/:id
-pub async fn update(call: Call, path: PathParams, Json(body): Json<ProductPatch>) -> One<Product> {
+/// Update a product.
+pub(crate) async fn update(
+    call: Call,
+    path: PathParams,
+    Json(body): Json<ProductPatch>,
+) -> DataResult<Product> {
     let request = call.request(body.into_request(path.id("id", Code::ProductNotFound)?)?);
-    reply::one(call.app.clients.products().update_product(request), |a| {
-        a.product
-    })
+    result::data(
+        call.clients.products().update_product(request),
+        |response| response.product,
+    )
     .await
 }
 
-/// DELETE /products/:id
-pub async fn delete(call: Call, path: PathParams) -> Nothing {
+/// Delete a product.
+pub(crate) async fn delete(call: Call, path: PathParams) -> EmptyResult {
     let request = call.request(DeleteProductRequest {
         id: path.id("id", Code::ProductNotFound)?,
     });
-    reply::nothing(call.app.clients.products().delete_product(request)).await
+    result::empty(call.clients.products().delete_product(request)).await
 }
 
-/// POST /products/:id/reorder
-pub async fn reorder(call: Call, path: PathParams, Action(body): Action<Reorder>) -> Nothing {
+/// Move a product within the sort order.
+pub(crate) async fn reorder(
+    call: Call,
+    path: PathParams,
+    Action(body): Action<Reorder>,
+) -> EmptyResult {
     let request = call.request(ReorderProductRequest {
         id: path.id("id", Code::ProductNotFound)?,
         subsequent_id: body.subsequent_id,
     });
-    reply::nothing(call.app.clients.products().reorder_product(request)).await
+    result::empty(call.clients.products().reorder_product(request)).await
 }
 
 impl Located for Product {

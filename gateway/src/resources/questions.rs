@@ -12,14 +12,14 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     dto::{Mask, Raw, Time},
-    reply::{self, Located, Many, Nothing, One},
+    result::{self, DataResult, EmptyResult, ListResult, Located},
 };
 use crate::extract::{Call, CustomData, Json, ListParams, PathParams};
 
 /// What buyers are asked when they order a product.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Question {
+pub(crate) struct Question {
     id: String,
     title: String,
     description: Option<String>,
@@ -42,7 +42,7 @@ pub struct Question {
 /// A type that a question can have.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct QuestionType {
+pub(crate) struct QuestionType {
     code: String,
     name: String,
     /// JSON Schema of an answer, without the choices.
@@ -53,7 +53,7 @@ pub struct QuestionType {
 /// A question to make.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct NewQuestion {
+pub(crate) struct NewQuestion {
     title: String,
     /// `date`, `multiple`, `single`, `text` or `time`.
     type_code: String,
@@ -71,7 +71,7 @@ pub struct NewQuestion {
 /// What to change of a question; what is left out stays.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct QuestionPatch {
+pub(crate) struct QuestionPatch {
     #[serde(default)]
     #[schema(value_type = Option<String>)]
     title: Patch<String>,
@@ -95,58 +95,68 @@ pub struct QuestionPatch {
     custom_data: Patch<CustomData>,
 }
 
-/// POST /questions
-pub async fn create(call: Call, Json(body): Json<NewQuestion>) -> One<Question> {
+/// Create a question.
+pub(crate) async fn create(call: Call, Json(body): Json<NewQuestion>) -> DataResult<Question> {
     let request = call.request(body.into());
-    reply::created(call.app.clients.questions().create_question(request), |a| {
-        a.question
+    result::created(
+        call.clients.questions().create_question(request),
+        |response| response.question,
+    )
+    .await
+}
+
+/// List questions.
+pub(crate) async fn list(call: Call, ListParams(list): ListParams) -> ListResult<Question> {
+    let request = call.request(ListQuestionsRequest { list: Some(list) });
+    result::list(
+        call.clients.questions().list_questions(request),
+        |response| (response.questions, response.page),
+    )
+    .await
+}
+
+/// List question types.
+pub(crate) async fn list_types(
+    call: Call,
+    ListParams(list): ListParams,
+) -> ListResult<QuestionType> {
+    let request = call.request(ListQuestionTypesRequest { list: Some(list) });
+    let mut questions = call.clients.questions();
+    result::list(questions.list_question_types(request), |response| {
+        (response.question_types, response.page)
     })
     .await
 }
 
-/// GET /questions
-pub async fn list(call: Call, ListParams(list): ListParams) -> Many<Question> {
-    let request = call.request(ListQuestionsRequest { list: Some(list) });
-    let split = |a: wire::ListQuestionsResponse| (a.questions, a.page);
-    reply::many(call.app.clients.questions().list_questions(request), split).await
-}
-
-/// GET /question-types
-pub async fn list_types(call: Call, ListParams(list): ListParams) -> Many<QuestionType> {
-    let request = call.request(ListQuestionTypesRequest { list: Some(list) });
-    let split = |a: wire::ListQuestionTypesResponse| (a.question_types, a.page);
-    let mut questions = call.app.clients.questions();
-    reply::many(questions.list_question_types(request), split).await
-}
-
-/// GET /questions/:id
-pub async fn get(call: Call, path: PathParams) -> One<Question> {
+/// Get a question.
+pub(crate) async fn get(call: Call, path: PathParams) -> DataResult<Question> {
     let id = path.id("id", Code::QuestionNotFound)?;
     let request = call.request(GetQuestionRequest { id });
-    reply::one(call.app.clients.questions().get_question(request), |a| {
-        a.question
+    result::data(call.clients.questions().get_question(request), |response| {
+        response.question
     })
     .await
 }
 
-/// PATCH /questions/:id
-pub async fn update(
+/// Update a question.
+pub(crate) async fn update(
     call: Call,
     path: PathParams,
     Json(body): Json<QuestionPatch>,
-) -> One<Question> {
+) -> DataResult<Question> {
     let request = call.request(body.into_request(path.id("id", Code::QuestionNotFound)?)?);
-    reply::one(call.app.clients.questions().update_question(request), |a| {
-        a.question
-    })
+    result::data(
+        call.clients.questions().update_question(request),
+        |response| response.question,
+    )
     .await
 }
 
-/// DELETE /questions/:id
-pub async fn delete(call: Call, path: PathParams) -> Nothing {
+/// Delete a question.
+pub(crate) async fn delete(call: Call, path: PathParams) -> EmptyResult {
     let id = path.id("id", Code::QuestionNotFound)?;
     let request = call.request(DeleteQuestionRequest { id });
-    reply::nothing(call.app.clients.questions().delete_question(request)).await
+    result::empty(call.clients.questions().delete_question(request)).await
 }
 
 impl Located for Question {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     dto::{Mask, Raw, Time},
-    reply::{self, Located, Many, Nothing, One},
+    result::{self, DataResult, EmptyResult, ListResult, Located},
 };
 use crate::extract::{Call, CustomData, Json, ListParams, PathParams};
 
@@ -17,7 +17,7 @@ use crate::extract::{Call, CustomData, Json, ListParams, PathParams};
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_field_names, reason = "the contract names it so")]
-pub struct Rate {
+pub(crate) struct Rate {
     base_asset_code: String,
     quote_asset_code: String,
     /// Units of the quote asset for one of the base asset. Without a rate of its own, a pair is
@@ -32,7 +32,7 @@ pub struct Rate {
 /// A rate to make; at most one a pair.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct NewRate {
+pub(crate) struct NewRate {
     /// In any case.
     base_asset_code: String,
     /// In any case; another than the base asset.
@@ -46,7 +46,7 @@ pub struct NewRate {
 /// What to change of a rate; what is left out stays.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct RatePatch {
+pub(crate) struct RatePatch {
     /// More than 0.
     #[serde(default)]
     #[schema(value_type = Option<String>)]
@@ -56,48 +56,63 @@ pub struct RatePatch {
     custom_data: Patch<CustomData>,
 }
 
-/// POST /rates
-pub async fn create(call: Call, Json(body): Json<NewRate>) -> One<Rate> {
+/// Create a rate.
+pub(crate) async fn create(call: Call, Json(body): Json<NewRate>) -> DataResult<Rate> {
     let request = call.request(CreateRateRequest {
         base_asset_code: body.base_asset_code,
         quote_asset_code: body.quote_asset_code,
         rate: body.rate,
         custom_data: body.custom_data.map(|data| data.0),
     });
-    reply::created(call.app.clients.rates().create_rate(request), |a| a.rate).await
+    result::created(call.clients.rates().create_rate(request), |response| {
+        response.rate
+    })
+    .await
 }
 
-/// GET /rates
-pub async fn list(call: Call, ListParams(list): ListParams) -> Many<Rate> {
+/// List rates.
+pub(crate) async fn list(call: Call, ListParams(list): ListParams) -> ListResult<Rate> {
     let request = call.request(ListRatesRequest { list: Some(list) });
-    let split = |a: wire::ListRatesResponse| (a.rates, a.page);
-    reply::many(call.app.clients.rates().list_rates(request), split).await
+    result::list(call.clients.rates().list_rates(request), |response| {
+        (response.rates, response.page)
+    })
+    .await
 }
 
-/// GET /rates/:baseAssetCode/:quoteAssetCode
-pub async fn get(call: Call, path: PathParams) -> One<Rate> {
+/// Get a rate.
+pub(crate) async fn get(call: Call, path: PathParams) -> DataResult<Rate> {
     let (base_asset_code, quote_asset_code) = pair(&path);
     let request = call.request(GetRateRequest {
         base_asset_code,
         quote_asset_code,
     });
-    reply::one(call.app.clients.rates().get_rate(request), |a| a.rate).await
+    result::data(call.clients.rates().get_rate(request), |response| {
+        response.rate
+    })
+    .await
 }
 
-/// PATCH /rates/:baseAssetCode/:quoteAssetCode
-pub async fn update(call: Call, path: PathParams, Json(body): Json<RatePatch>) -> One<Rate> {
+/// Update a rate.
+pub(crate) async fn update(
+    call: Call,
+    path: PathParams,
+    Json(body): Json<RatePatch>,
+) -> DataResult<Rate> {
     let request = call.request(body.into_request(pair(&path))?);
-    reply::one(call.app.clients.rates().update_rate(request), |a| a.rate).await
+    result::data(call.clients.rates().update_rate(request), |response| {
+        response.rate
+    })
+    .await
 }
 
-/// DELETE /rates/:baseAssetCode/:quoteAssetCode
-pub async fn delete(call: Call, path: PathParams) -> Nothing {
+/// Delete a rate.
+pub(crate) async fn delete(call: Call, path: PathParams) -> EmptyResult {
     let (base_asset_code, quote_asset_code) = pair(&path);
     let request = call.request(DeleteRateRequest {
         base_asset_code,
         quote_asset_code,
     });
-    reply::nothing(call.app.clients.rates().delete_rate(request)).await
+    result::empty(call.clients.rates().delete_rate(request)).await
 }
 
 fn pair(path: &PathParams) -> (String, String) {

@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     dto::{self, Raw, Time},
-    reply::{self, Located, Many, One},
+    result::{self, DataResult, ListResult, Located},
 };
 use crate::extract::{Call, CustomData, Json, ListParams, PathParams};
 
 /// Something a user can do once for a reward.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Task {
+pub(crate) struct Task {
     id: String,
     name: String,
     description: String,
@@ -42,7 +42,7 @@ pub struct Task {
 /// How a task comes to be completed.
 #[derive(Debug, Clone, Copy, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum TaskType {
+pub(crate) enum TaskType {
     Manual,
     Survey,
     Automatic,
@@ -52,7 +52,7 @@ pub enum TaskType {
 /// A task to make.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct NewTask {
+pub(crate) struct NewTask {
     name: String,
     description: String,
     r#type: TaskType,
@@ -71,14 +71,14 @@ pub struct NewTask {
 /// Who completed the task.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct NewCompletion {
+pub(crate) struct NewCompletion {
     user_id: String,
 }
 
 /// One user's completion of one task.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct TaskCompletion {
+pub(crate) struct TaskCompletion {
     id: String,
     task_id: String,
     user_id: String,
@@ -89,40 +89,48 @@ pub struct TaskCompletion {
     created_at: Option<Time>,
 }
 
-/// POST /tasks
-pub async fn create(call: Call, Json(body): Json<NewTask>) -> One<Task> {
+/// Create a task.
+pub(crate) async fn create(call: Call, Json(body): Json<NewTask>) -> DataResult<Task> {
     let request = call.request(body.into());
-    reply::created(call.app.clients.tasks().create_task(request), |a| a.task).await
+    result::created(call.clients.tasks().create_task(request), |response| {
+        response.task
+    })
+    .await
 }
 
-/// GET /tasks
-pub async fn list(call: Call, ListParams(list): ListParams) -> Many<Task> {
+/// List tasks.
+pub(crate) async fn list(call: Call, ListParams(list): ListParams) -> ListResult<Task> {
     let request = call.request(ListTasksRequest { list: Some(list) });
-    let split = |a: wire::ListTasksResponse| (a.tasks, a.page);
-    reply::many(call.app.clients.tasks().list_tasks(request), split).await
+    result::list(call.clients.tasks().list_tasks(request), |response| {
+        (response.tasks, response.page)
+    })
+    .await
 }
 
-/// GET /tasks/:id
-pub async fn get(call: Call, path: PathParams) -> One<Task> {
+/// Get a task.
+pub(crate) async fn get(call: Call, path: PathParams) -> DataResult<Task> {
     let request = call.request(GetTaskRequest {
         id: path.id("id", Code::TaskNotFound)?,
     });
-    reply::one(call.app.clients.tasks().get_task(request), |a| a.task).await
+    result::data(call.clients.tasks().get_task(request), |response| {
+        response.task
+    })
+    .await
 }
 
-/// POST /tasks/:id/complete
-pub async fn complete(
+/// Complete a task for a user.
+pub(crate) async fn complete(
     call: Call,
     path: PathParams,
     Json(body): Json<NewCompletion>,
-) -> One<TaskCompletion> {
+) -> DataResult<TaskCompletion> {
     let id = path.id("id", Code::TaskNotFound)?;
     let request = call.request(CompleteTaskRequest {
         id,
         user_id: body.user_id,
     });
-    reply::one(call.app.clients.tasks().complete_task(request), |a| {
-        a.completion
+    result::data(call.clients.tasks().complete_task(request), |response| {
+        response.completion
     })
     .await
 }

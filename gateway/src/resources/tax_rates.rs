@@ -12,14 +12,14 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     dto::{Mask, Time},
-    reply::{self, Located, Many, Nothing, One},
+    result::{self, DataResult, EmptyResult, ListResult, Located},
 };
 use crate::extract::{Call, Json, ListParams, PathParams};
 
 /// A percentage added to net prices.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct TaxRate {
+pub(crate) struct TaxRate {
     id: String,
     name: String,
     /// Percent, 0 to 100.
@@ -31,7 +31,7 @@ pub struct TaxRate {
 /// A tax rate to make.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct NewTaxRate {
+pub(crate) struct NewTaxRate {
     name: String,
     rate: String,
 }
@@ -39,7 +39,7 @@ pub struct NewTaxRate {
 /// What to change of a tax rate; what is left out stays.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct TaxRatePatch {
+pub(crate) struct TaxRatePatch {
     #[serde(default)]
     #[schema(value_type = Option<String>)]
     name: Patch<String>,
@@ -48,51 +48,60 @@ pub struct TaxRatePatch {
     rate: Patch<String>,
 }
 
-/// POST /tax-rates
-pub async fn create(call: Call, Json(body): Json<NewTaxRate>) -> One<TaxRate> {
+/// Create a tax rate.
+pub(crate) async fn create(call: Call, Json(body): Json<NewTaxRate>) -> DataResult<TaxRate> {
     let request = call.request(CreateTaxRateRequest {
         name: body.name,
         rate: body.rate,
     });
-    reply::created(call.app.clients.tax_rates().create_tax_rate(request), |a| {
-        a.tax_rate
-    })
+    result::created(
+        call.clients.tax_rates().create_tax_rate(request),
+        |response| response.tax_rate,
+    )
     .await
 }
 
-/// GET /tax-rates
-pub async fn list(call: Call, ListParams(list): ListParams) -> Many<TaxRate> {
+/// List tax rates.
+pub(crate) async fn list(call: Call, ListParams(list): ListParams) -> ListResult<TaxRate> {
     let request = call.request(ListTaxRatesRequest { list: Some(list) });
-    let split = |a: wire::ListTaxRatesResponse| (a.tax_rates, a.page);
-    reply::many(call.app.clients.tax_rates().list_tax_rates(request), split).await
+    result::list(
+        call.clients.tax_rates().list_tax_rates(request),
+        |response| (response.tax_rates, response.page),
+    )
+    .await
 }
 
-/// GET /tax-rates/:id
-pub async fn get(call: Call, path: PathParams) -> One<TaxRate> {
+/// Get a tax rate.
+pub(crate) async fn get(call: Call, path: PathParams) -> DataResult<TaxRate> {
     let request = call.request(GetTaxRateRequest {
         id: path.id("id", Code::TaxRateNotFound)?,
     });
-    reply::one(call.app.clients.tax_rates().get_tax_rate(request), |a| {
-        a.tax_rate
+    result::data(call.clients.tax_rates().get_tax_rate(request), |response| {
+        response.tax_rate
     })
     .await
 }
 
-/// PATCH /tax-rates/:id
-pub async fn update(call: Call, path: PathParams, Json(body): Json<TaxRatePatch>) -> One<TaxRate> {
+/// Update a tax rate.
+pub(crate) async fn update(
+    call: Call,
+    path: PathParams,
+    Json(body): Json<TaxRatePatch>,
+) -> DataResult<TaxRate> {
     let request = call.request(body.into_request(path.id("id", Code::TaxRateNotFound)?)?);
-    reply::one(call.app.clients.tax_rates().update_tax_rate(request), |a| {
-        a.tax_rate
-    })
+    result::data(
+        call.clients.tax_rates().update_tax_rate(request),
+        |response| response.tax_rate,
+    )
     .await
 }
 
-/// DELETE /tax-rates/:id
-pub async fn delete(call: Call, path: PathParams) -> Nothing {
+/// Delete a tax rate.
+pub(crate) async fn delete(call: Call, path: PathParams) -> EmptyResult {
     let request = call.request(DeleteTaxRateRequest {
         id: path.id("id", Code::TaxRateNotFound)?,
     });
-    reply::nothing(call.app.clients.tax_rates().delete_tax_rate(request)).await
+    result::empty(call.clients.tax_rates().delete_tax_rate(request)).await
 }
 
 impl Located for TaxRate {

@@ -11,19 +11,19 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     dto::{self, Raw, Time},
-    reply::{self, Located, Many, One},
+    result::{self, DataResult, ListResult, Located},
 };
 use crate::{
+    error::Problem,
     extract::{
         Action, Call, CustomData, Json, JsonObject, JsonText, ListParams, NoFields, PathParams,
     },
-    respond::List,
 };
 
 /// An intent to move money, and its state.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Transaction {
+pub(crate) struct Transaction {
     id: String,
     /// `deposit`, `exchange`, `transfer` or `withdrawal`.
     r#type: String,
@@ -53,7 +53,7 @@ pub struct Transaction {
 /// Money from outside.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct NewDeposit {
+pub(crate) struct NewDeposit {
     amount: String,
     asset_code: String,
     code: String,
@@ -73,7 +73,7 @@ pub struct NewDeposit {
 /// Money from one wallet to another.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct NewTransfer {
+pub(crate) struct NewTransfer {
     amount: String,
     asset_code: String,
     code: String,
@@ -92,7 +92,7 @@ pub struct NewTransfer {
 /// Money to the outside.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct NewWithdrawal {
+pub(crate) struct NewWithdrawal {
     amount: String,
     asset_code: String,
     code: String,
@@ -109,7 +109,7 @@ pub struct NewWithdrawal {
 /// A transfer to the default wallet, confirmed at once.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct NewPayment {
+pub(crate) struct NewPayment {
     amount: String,
     asset_code: String,
     origin_wallet_id: String,
@@ -121,7 +121,7 @@ pub struct NewPayment {
 /// Money of a wallet to change into another asset at the current rate.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct NewExchange {
+pub(crate) struct NewExchange {
     wallet_id: String,
     /// Debited.
     base_asset_code: String,
@@ -137,7 +137,7 @@ pub struct NewExchange {
 /// A step of a transaction.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct TransactionChange {
+pub(crate) struct TransactionChange {
     /// The state before; null where it was made.
     from: Option<String>,
     /// The state after.
@@ -150,123 +150,163 @@ pub struct TransactionChange {
 /// Why a transaction fails or is rejected.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Reason {
+pub(crate) struct Reason {
     /// Text or any JSON, at most 1 KiB.
     #[schema(value_type = Option<Object>)]
     reason: Option<JsonText>,
 }
 
-/// GET /transactions
-pub async fn list(call: Call, ListParams(list): ListParams) -> Many<Transaction> {
+/// List transactions.
+pub(crate) async fn list(call: Call, ListParams(list): ListParams) -> ListResult<Transaction> {
     let request = call.request(ListTransactionsRequest {
         list: Some(list),
         wallet_id: None,
     });
-    let split = |a: wire::ListTransactionsResponse| (a.transactions, a.page);
-    reply::many(
-        call.app.clients.transactions().list_transactions(request),
-        split,
+    result::list(
+        call.clients.transactions().list_transactions(request),
+        |response| (response.transactions, response.page),
     )
     .await
 }
 
-/// GET /transactions/:id
-pub async fn get(call: Call, path: PathParams) -> One<Transaction> {
+/// Get a transaction.
+pub(crate) async fn get(call: Call, path: PathParams) -> DataResult<Transaction> {
     let request = call.request(GetTransactionRequest { id: id(&path)? });
-    reply::one(
-        call.app.clients.transactions().get_transaction(request),
-        |a| a.transaction,
+    result::data(
+        call.clients.transactions().get_transaction(request),
+        |response| response.transaction,
     )
     .await
 }
 
-/// POST /transactions/deposit
-pub async fn deposit(call: Call, Json(body): Json<NewDeposit>) -> One<Transaction> {
+/// Create a deposit.
+pub(crate) async fn deposit(call: Call, Json(body): Json<NewDeposit>) -> DataResult<Transaction> {
     let request = call.request(body.into());
-    let mut transactions = call.app.clients.transactions();
-    reply::created(transactions.create_deposit(request), |a| a.transaction).await
+    let mut transactions = call.clients.transactions();
+    result::created(transactions.create_deposit(request), |response| {
+        response.transaction
+    })
+    .await
 }
 
-/// POST /transactions/transfer
-pub async fn transfer(call: Call, Json(body): Json<NewTransfer>) -> One<Transaction> {
+/// Create a transfer.
+pub(crate) async fn transfer(call: Call, Json(body): Json<NewTransfer>) -> DataResult<Transaction> {
     let request = call.request(body.into());
-    let mut transactions = call.app.clients.transactions();
-    reply::created(transactions.create_transfer(request), |a| a.transaction).await
+    let mut transactions = call.clients.transactions();
+    result::created(transactions.create_transfer(request), |response| {
+        response.transaction
+    })
+    .await
 }
 
-/// POST /transactions/withdrawal
-pub async fn withdrawal(call: Call, Json(body): Json<NewWithdrawal>) -> One<Transaction> {
+/// Create a withdrawal.
+pub(crate) async fn withdrawal(
+    call: Call,
+    Json(body): Json<NewWithdrawal>,
+) -> DataResult<Transaction> {
     let request = call.request(body.into());
-    let mut transactions = call.app.clients.transactions();
-    reply::created(transactions.create_withdrawal(request), |a| a.transaction).await
+    let mut transactions = call.clients.transactions();
+    result::created(transactions.create_withdrawal(request), |response| {
+        response.transaction
+    })
+    .await
 }
 
-/// POST /transactions/pay
-pub async fn pay(call: Call, Json(body): Json<NewPayment>) -> One<Transaction> {
+/// Create a payment to the default wallet.
+pub(crate) async fn pay(call: Call, Json(body): Json<NewPayment>) -> DataResult<Transaction> {
     let request = call.request(body.into());
-    let mut transactions = call.app.clients.transactions();
-    reply::created(transactions.create_payment(request), |a| a.transaction).await
+    let mut transactions = call.clients.transactions();
+    result::created(transactions.create_payment(request), |response| {
+        response.transaction
+    })
+    .await
 }
 
-/// POST /transactions/exchange
-pub async fn exchange(call: Call, Json(body): Json<NewExchange>) -> One<Transaction> {
+/// Create an exchange.
+pub(crate) async fn exchange(call: Call, Json(body): Json<NewExchange>) -> DataResult<Transaction> {
     let request = call.request(body.into());
-    let mut transactions = call.app.clients.transactions();
-    reply::created(transactions.create_exchange(request), |a| a.transaction).await
+    let mut transactions = call.clients.transactions();
+    result::created(transactions.create_exchange(request), |response| {
+        response.transaction
+    })
+    .await
 }
 
-/// GET /transactions/:id/history
-pub async fn history(call: Call, path: PathParams) -> Many<TransactionChange> {
+/// List status changes of a transaction.
+pub(crate) async fn history(call: Call, path: PathParams) -> ListResult<TransactionChange> {
     let request = call.request(ListTransactionChangesRequest { id: id(&path)? });
-    let mut transactions = call.app.clients.transactions();
-    let answer = transactions.list_transaction_changes(request).await?;
-    Ok(List::whole(answer.into_inner().changes))
+    let mut transactions = call.clients.transactions();
+    result::whole_list(transactions.list_transaction_changes(request), |response| {
+        response.changes
+    })
+    .await
 }
 
-/// POST /transactions/:id/approve
-pub async fn approve(call: Call, path: PathParams, _: Action<NoFields>) -> One<Transaction> {
+/// Approve a transaction.
+pub(crate) async fn approve(
+    call: Call,
+    path: PathParams,
+    _: Action<NoFields>,
+) -> DataResult<Transaction> {
     let request = call.request(ApproveTransactionRequest { id: id(&path)? });
-    let mut transactions = call.app.clients.transactions();
-    reply::one(transactions.approve_transaction(request), |a| a.transaction).await
+    let mut transactions = call.clients.transactions();
+    result::data(transactions.approve_transaction(request), |response| {
+        response.transaction
+    })
+    .await
 }
 
-/// POST /transactions/:id/confirm
-pub async fn confirm(call: Call, path: PathParams, _: Action<NoFields>) -> One<Transaction> {
+/// Confirm a transaction.
+pub(crate) async fn confirm(
+    call: Call,
+    path: PathParams,
+    _: Action<NoFields>,
+) -> DataResult<Transaction> {
     let request = call.request(ConfirmTransactionRequest { id: id(&path)? });
-    let mut transactions = call.app.clients.transactions();
-    reply::one(transactions.confirm_transaction(request), |a| a.transaction).await
+    let mut transactions = call.clients.transactions();
+    result::data(transactions.confirm_transaction(request), |response| {
+        response.transaction
+    })
+    .await
 }
 
-/// POST /transactions/:id/fail
-pub async fn fail(call: Call, path: PathParams, Action(body): Action<Reason>) -> One<Transaction> {
+/// Fail a transaction.
+pub(crate) async fn fail(
+    call: Call,
+    path: PathParams,
+    Action(body): Action<Reason>,
+) -> DataResult<Transaction> {
     let reason = body.reason.map(|reason| reason.0);
     let request = call.request(FailTransactionRequest {
         id: id(&path)?,
         reason,
     });
-    reply::one(
-        call.app.clients.transactions().fail_transaction(request),
-        |a| a.transaction,
+    result::data(
+        call.clients.transactions().fail_transaction(request),
+        |response| response.transaction,
     )
     .await
 }
 
-/// POST /transactions/:id/reject
-pub async fn reject(
+/// Reject a transaction.
+pub(crate) async fn reject(
     call: Call,
     path: PathParams,
     Action(body): Action<Reason>,
-) -> One<Transaction> {
+) -> DataResult<Transaction> {
     let reason = body.reason.map(|reason| reason.0);
     let request = call.request(RejectTransactionRequest {
         id: id(&path)?,
         reason,
     });
-    let mut transactions = call.app.clients.transactions();
-    reply::one(transactions.reject_transaction(request), |a| a.transaction).await
+    let mut transactions = call.clients.transactions();
+    result::data(transactions.reject_transaction(request), |response| {
+        response.transaction
+    })
+    .await
 }
 
-fn id(path: &PathParams) -> Result<String, crate::error::Problem> {
+fn id(path: &PathParams) -> Result<String, Problem> {
     path.id("id", Code::TransactionNotFound)
 }
 

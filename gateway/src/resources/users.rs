@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     dto::{Raw, Time},
-    reply::{self, Located, Many, Nothing, One},
+    result::{self, DataResult, EmptyResult, ListResult, Located},
 };
 use crate::extract::{Action, Call, CustomData, Json, ListParams, NoFields, PathParams};
 
 /// Someone who buys and is rewarded.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct User {
+pub(crate) struct User {
     id: String,
     email: String,
     name: Option<String>,
@@ -40,7 +40,7 @@ pub struct User {
 /// A user to make.
 #[derive(Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct NewUser {
+pub(crate) struct NewUser {
     email: String,
     /// At least 8 characters with a capital, a lower-case letter and a digit; at most 256.
     password: String,
@@ -58,49 +58,57 @@ pub struct NewUser {
     custom_data: Option<CustomData>,
 }
 
-/// POST /users
-pub async fn create(call: Call, Json(body): Json<NewUser>) -> One<User> {
+/// Create a user and its primary wallet.
+pub(crate) async fn create(call: Call, Json(body): Json<NewUser>) -> DataResult<User> {
     let request = call.request(body.into());
-    reply::created(call.app.clients.users().create_user(request), |a| a.user).await
+    result::created(call.clients.users().create_user(request), |response| {
+        response.user
+    })
+    .await
 }
 
-/// GET /users
-pub async fn list(call: Call, ListParams(list): ListParams) -> Many<User> {
+/// List users.
+pub(crate) async fn list(call: Call, ListParams(list): ListParams) -> ListResult<User> {
     let request = call.request(ListUsersRequest { list: Some(list) });
-    let split = |a: wire::ListUsersResponse| (a.users, a.page);
-    reply::many(call.app.clients.users().list_users(request), split).await
+    result::list(call.clients.users().list_users(request), |response| {
+        (response.users, response.page)
+    })
+    .await
 }
 
-/// GET /users/:id
-pub async fn get(call: Call, path: PathParams) -> One<User> {
+/// Get a user.
+pub(crate) async fn get(call: Call, path: PathParams) -> DataResult<User> {
     let request = call.request(GetUserRequest {
         id: path.id("id", Code::UserNotFound)?,
     });
-    reply::one(call.app.clients.users().get_user(request), |a| a.user).await
+    result::data(call.clients.users().get_user(request), |response| {
+        response.user
+    })
+    .await
 }
 
-/// POST /users/:id/approve
-pub async fn approve(call: Call, path: PathParams, _: Action<NoFields>) -> Nothing {
+/// Approve a user.
+pub(crate) async fn approve(call: Call, path: PathParams, _: Action<NoFields>) -> EmptyResult {
     let request = call.request(ApproveUserRequest {
         id: path.id("id", Code::UserNotFound)?,
     });
-    reply::nothing(call.app.clients.users().approve_user(request)).await
+    result::empty(call.clients.users().approve_user(request)).await
 }
 
-/// POST /users/:id/block
-pub async fn block(call: Call, path: PathParams, _: Action<NoFields>) -> Nothing {
+/// Block a user.
+pub(crate) async fn block(call: Call, path: PathParams, _: Action<NoFields>) -> EmptyResult {
     let request = call.request(BlockUserRequest {
         id: path.id("id", Code::UserNotFound)?,
     });
-    reply::nothing(call.app.clients.users().block_user(request)).await
+    result::empty(call.clients.users().block_user(request)).await
 }
 
-/// POST /users/:id/unblock and its alias POST /users/:id/unlock
-pub async fn unblock(call: Call, path: PathParams, _: Action<NoFields>) -> Nothing {
+/// Unblock a user.
+pub(crate) async fn unblock(call: Call, path: PathParams, _: Action<NoFields>) -> EmptyResult {
     let request = call.request(UnblockUserRequest {
         id: path.id("id", Code::UserNotFound)?,
     });
-    reply::nothing(call.app.clients.users().unblock_user(request)).await
+    result::empty(call.clients.users().unblock_user(request)).await
 }
 
 impl Located for User {

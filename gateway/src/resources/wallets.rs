@@ -14,18 +14,15 @@ use serde::{Deserialize, Serialize};
 use super::{
     dto::{Mask, Raw, Time},
     movements::Movement,
-    reply::{self, Located, Many, One},
+    result::{self, DataResult, ListResult, Located},
     transactions::Transaction,
 };
-use crate::{
-    extract::{At, Call, CustomData, Json, ListParams, PathParams},
-    respond::List,
-};
+use crate::extract::{At, Call, CustomData, Json, ListParams, PathParams};
 
 /// A holder of balances in many assets.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Wallet {
+pub(crate) struct Wallet {
     id: String,
     name: Option<String>,
     description: Option<String>,
@@ -44,7 +41,7 @@ pub struct Wallet {
 /// What a wallet holds of one asset.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct BalanceEntry {
+pub(crate) struct BalanceEntry {
     asset_code: String,
     /// Sum of the movements.
     amount: String,
@@ -59,7 +56,7 @@ pub struct BalanceEntry {
 /// A wallet to make.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct NewWallet {
+pub(crate) struct NewWallet {
     name: Option<String>,
     owner_id: Option<String>,
     locked: Option<bool>,
@@ -70,7 +67,7 @@ pub struct NewWallet {
 /// What to change of a wallet; what is left out stays.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct WalletPatch {
+pub(crate) struct WalletPatch {
     #[serde(default)]
     #[schema(value_type = Option<String>)]
     name: Patch<String>,
@@ -85,103 +82,113 @@ pub struct WalletPatch {
     custom_data: Patch<CustomData>,
 }
 
-/// POST /wallets
-pub async fn create(call: Call, Json(body): Json<NewWallet>) -> One<Wallet> {
+/// Create a wallet.
+pub(crate) async fn create(call: Call, Json(body): Json<NewWallet>) -> DataResult<Wallet> {
     let request = call.request(body.into());
-    reply::created(call.app.clients.wallets().create_wallet(request), |a| {
-        a.wallet
+    result::created(call.clients.wallets().create_wallet(request), |response| {
+        response.wallet
     })
     .await
 }
 
-/// GET /wallets
-pub async fn list(call: Call, ListParams(list): ListParams) -> Many<Wallet> {
+/// List wallets.
+pub(crate) async fn list(call: Call, ListParams(list): ListParams) -> ListResult<Wallet> {
     let request = call.request(ListWalletsRequest { list: Some(list) });
-    let split = |a: wire::ListWalletsResponse| (a.wallets, a.page);
-    reply::many(call.app.clients.wallets().list_wallets(request), split).await
+    result::list(call.clients.wallets().list_wallets(request), |response| {
+        (response.wallets, response.page)
+    })
+    .await
 }
 
-/// GET /wallets/:id
-pub async fn get(call: Call, path: PathParams) -> One<Wallet> {
+/// Get a wallet.
+pub(crate) async fn get(call: Call, path: PathParams) -> DataResult<Wallet> {
     let request = call.request(GetWalletRequest {
         id: path.id("id", Code::WalletNotFound)?,
     });
-    reply::one(call.app.clients.wallets().get_wallet(request), |a| a.wallet).await
-}
-
-/// PATCH /wallets/:id
-pub async fn update(call: Call, path: PathParams, Json(body): Json<WalletPatch>) -> One<Wallet> {
-    let request = call.request(body.into_request(path.id("id", Code::WalletNotFound)?)?);
-    reply::one(call.app.clients.wallets().update_wallet(request), |a| {
-        a.wallet
+    result::data(call.clients.wallets().get_wallet(request), |response| {
+        response.wallet
     })
     .await
 }
 
-/// GET /wallets/:id/balance
-pub async fn balance(
+/// Update or lock a wallet.
+pub(crate) async fn update(
+    call: Call,
+    path: PathParams,
+    Json(body): Json<WalletPatch>,
+) -> DataResult<Wallet> {
+    let request = call.request(body.into_request(path.id("id", Code::WalletNotFound)?)?);
+    result::data(call.clients.wallets().update_wallet(request), |response| {
+        response.wallet
+    })
+    .await
+}
+
+/// List the balances of a wallet, now or at a past moment.
+pub(crate) async fn balance(
     call: Call,
     path: PathParams,
     ListParams(list): ListParams,
     At(at): At,
-) -> Many<BalanceEntry> {
+) -> ListResult<BalanceEntry> {
     let id = path.id("id", Code::WalletNotFound)?;
     let request = call.request(GetWalletBalanceRequest {
         id,
         list: Some(list),
         at,
     });
-    let answer = call
-        .app
-        .clients
-        .wallets()
-        .get_wallet_balance(request)
-        .await?;
-    Ok(List::whole(answer.into_inner().balances))
+    let mut wallets = call.clients.wallets();
+    result::whole_list(wallets.get_wallet_balance(request), |response| {
+        response.balances
+    })
+    .await
 }
 
-/// GET /wallets/balance
-pub async fn total_balance(call: Call, ListParams(list): ListParams) -> Many<BalanceEntry> {
+/// List the balances of all wallets.
+pub(crate) async fn total_balance(
+    call: Call,
+    ListParams(list): ListParams,
+) -> ListResult<BalanceEntry> {
     let request = call.request(GetTotalBalanceRequest { list: Some(list) });
-    let answer = call
-        .app
-        .clients
-        .wallets()
-        .get_total_balance(request)
-        .await?;
-    Ok(List::whole(answer.into_inner().balances))
+    let mut wallets = call.clients.wallets();
+    result::whole_list(wallets.get_total_balance(request), |response| {
+        response.balances
+    })
+    .await
 }
 
-/// GET /wallets/:id/movements
-pub async fn movements(
+/// List the movements of a wallet.
+pub(crate) async fn movements(
     call: Call,
     path: PathParams,
     ListParams(list): ListParams,
-) -> Many<Movement> {
+) -> ListResult<Movement> {
     let wallet_id = Some(path.id("id", Code::WalletNotFound)?);
     let request = call.request(ListMovementsRequest {
         list: Some(list),
         wallet_id,
     });
-    let split = |a: wire::ListMovementsResponse| (a.movements, a.page);
-    reply::many(call.app.clients.movements().list_movements(request), split).await
+    result::list(
+        call.clients.movements().list_movements(request),
+        |response| (response.movements, response.page),
+    )
+    .await
 }
 
-/// GET /wallets/:id/transactions
-pub async fn transactions(
+/// List the transactions of a wallet.
+pub(crate) async fn transactions(
     call: Call,
     path: PathParams,
     ListParams(list): ListParams,
-) -> Many<Transaction> {
+) -> ListResult<Transaction> {
     let wallet_id = Some(path.id("id", Code::WalletNotFound)?);
     let request = call.request(ListTransactionsRequest {
         list: Some(list),
         wallet_id,
     });
-    let split = |a: wire::ListTransactionsResponse| (a.transactions, a.page);
-    reply::many(
-        call.app.clients.transactions().list_transactions(request),
-        split,
+    result::list(
+        call.clients.transactions().list_transactions(request),
+        |response| (response.transactions, response.page),
     )
     .await
 }

@@ -1,168 +1,145 @@
-//! A row of the route table, and the words it is written in.
+//! A row of the route table, and the builder methods that rows are written with.
 
-use axum::{handler::Handler, http::StatusCode, routing::MethodRouter};
+use std::any::type_name_of_val;
+
+use axum::{
+    handler::Handler,
+    http::{Method, StatusCode},
+    routing::{self, MethodFilter, MethodRouter},
+};
 use proto::lists::ListTable;
+use utoipa::ToSchema;
 
 use crate::{App, access::Access, openapi::Shape};
 
-/// A row of the table.
-pub struct Route {
-    /// `GET`, `POST`, `PATCH` or `DELETE`.
-    pub method: &'static str,
-    /// As in the contract, with parameters in braces.
-    pub path: &'static str,
-    /// Who may call it.
-    pub access: Access,
-    /// One line for the API reference.
-    pub summary: &'static str,
-    /// The body it takes.
-    pub body: Option<Shape>,
-    /// Whether the body holds many of them, as lines or as an array.
-    pub many: bool,
-    /// The status of success.
-    pub success: StatusCode,
-    /// The resource it answers.
-    pub answer: Option<Shape>,
-    /// What its list can be asked; then the answer is a page of the resource.
-    pub list: Option<&'static ListTable>,
-    /// Whether it answers many resources, a line each.
-    pub lines: bool,
-    /// A query parameter besides the list's: its name, and what it does.
-    pub query: Option<(&'static str, &'static str)>,
+/// A row of the route table. Its summary in the API reference is the first line of the handler's
+/// doc comment.
+pub(crate) struct Route {
+    pub(crate) method: Method,
+    /// The path as in the contract, with parameters in braces.
+    pub(crate) path: &'static str,
+    pub(crate) access: Access,
+    /// Full name of the handler function: `gateway::resources::orders::list`.
+    pub(crate) handler_name: &'static str,
+    /// The route that this one is another path of.
+    pub(crate) alias_of: Option<&'static str>,
+    pub(crate) body: Option<Shape>,
+    /// Whether the body holds many resources, as NDJSON or as an array.
+    pub(crate) bulk: bool,
+    pub(crate) success: StatusCode,
+    pub(crate) response: Option<Shape>,
+    /// Filters and sorts of a list; the response is then a page of resources.
+    pub(crate) list: Option<&'static ListTable>,
+    /// Whether the response holds many resources as NDJSON.
+    pub(crate) ndjson: bool,
+    /// Name and description of a query parameter besides those of the list.
+    pub(crate) query_param: Option<(&'static str, &'static str)>,
     pub(super) handler: MethodRouter<App>,
 }
 
 type Path = &'static str;
-type Text = &'static str;
 
-pub(super) fn get<T: 'static>(
-    path: Path,
-    access: Access,
-    summary: Text,
-    handler: impl Handler<T, App>,
-) -> Route {
-    Route::new("GET", path, access, summary, axum::routing::get(handler))
+pub(super) fn get<T: 'static>(path: Path, access: Access, handler: impl Handler<T, App>) -> Route {
+    Route::new(Method::GET, path, access, handler)
 }
 
-pub(super) fn post<T: 'static>(
-    path: Path,
-    access: Access,
-    summary: Text,
-    handler: impl Handler<T, App>,
-) -> Route {
-    Route::new("POST", path, access, summary, axum::routing::post(handler))
+pub(super) fn post<T: 'static>(path: Path, access: Access, handler: impl Handler<T, App>) -> Route {
+    Route::new(Method::POST, path, access, handler)
 }
 
 pub(super) fn patch<T: 'static>(
     path: Path,
     access: Access,
-    summary: Text,
     handler: impl Handler<T, App>,
 ) -> Route {
-    Route::new(
-        "PATCH",
-        path,
-        access,
-        summary,
-        axum::routing::patch(handler),
-    )
+    Route::new(Method::PATCH, path, access, handler)
 }
 
+/// Responds 204, as every `DELETE` does.
 pub(super) fn delete<T: 'static>(
     path: Path,
     access: Access,
-    summary: Text,
     handler: impl Handler<T, App>,
 ) -> Route {
-    Route::new(
-        "DELETE",
-        path,
-        access,
-        summary,
-        axum::routing::delete(handler),
-    )
-    .nothing()
+    Route::new(Method::DELETE, path, access, handler).no_content()
 }
 
 impl Route {
-    fn new(
-        method: &'static str,
+    fn new<T: 'static>(
+        method: Method,
         path: Path,
         access: Access,
-        summary: Text,
-        handler: MethodRouter<App>,
+        handler: impl Handler<T, App>,
     ) -> Self {
-        let success = StatusCode::OK;
+        let filter = MethodFilter::try_from(method.clone()).expect("a standard method");
         Self {
             method,
             path,
             access,
-            summary,
+            handler_name: type_name_of_val(&handler),
+            alias_of: None,
             body: None,
-            many: false,
-            success,
-            answer: None,
+            bulk: false,
+            success: StatusCode::OK,
+            response: None,
             list: None,
-            lines: false,
-            query: None,
-            handler,
+            ndjson: false,
+            query_param: None,
+            handler: routing::on(filter, handler),
         }
     }
 
-    pub(super) fn takes<T: utoipa::ToSchema>(self) -> Self {
-        Self {
-            body: Some(Shape::of::<T>()),
-            ..self
-        }
+    /// Takes a JSON body.
+    pub(super) fn body<T: ToSchema>(mut self) -> Self {
+        self.body = Some(Shape::of::<T>());
+        self
     }
 
-    pub(super) fn takes_many<T: utoipa::ToSchema>(self) -> Self {
-        Self {
-            many: true,
-            ..self.takes::<T>()
-        }
+    /// Takes many resources, as NDJSON or as an array.
+    pub(super) fn bulk<T: ToSchema>(mut self) -> Self {
+        self.bulk = true;
+        self.body::<T>()
     }
 
-    pub(super) fn lines<T: utoipa::ToSchema>(self) -> Self {
-        Self {
-            lines: true,
-            ..self.one::<T>()
-        }
+    /// Responds 200 with a resource.
+    pub(super) fn response<T: ToSchema>(mut self) -> Self {
+        self.response = Some(Shape::of::<T>());
+        self
     }
 
-    pub(super) fn one<T: utoipa::ToSchema>(self) -> Self {
-        Self {
-            answer: Some(Shape::of::<T>()),
-            ..self
-        }
+    /// Responds 201 with a resource.
+    pub(super) fn created<T: ToSchema>(mut self) -> Self {
+        self.success = StatusCode::CREATED;
+        self.response::<T>()
     }
 
-    pub(super) fn creates<T: utoipa::ToSchema>(self) -> Self {
-        Self {
-            success: StatusCode::CREATED,
-            ..self.one::<T>()
-        }
+    /// Responds 204.
+    pub(super) fn no_content(mut self) -> Self {
+        self.success = StatusCode::NO_CONTENT;
+        self
     }
 
-    pub(super) fn page<T: utoipa::ToSchema>(self, list: &'static ListTable) -> Self {
-        Self {
-            list: Some(list),
-            ..self.one::<T>()
-        }
+    /// Responds with a page of resources.
+    pub(super) fn page<T: ToSchema>(mut self, list: &'static ListTable) -> Self {
+        self.list = Some(list);
+        self.response::<T>()
     }
 
-    pub(super) fn asks(self, name: Text, what: Text) -> Self {
-        Self {
-            query: Some((name, what)),
-            ..self
-        }
+    /// Responds with many resources as NDJSON.
+    pub(super) fn ndjson<T: ToSchema>(mut self) -> Self {
+        self.ndjson = true;
+        self.response::<T>()
     }
 
-    pub(super) fn nothing(self) -> Self {
-        Self {
-            success: StatusCode::NO_CONTENT,
-            answer: None,
-            ..self
-        }
+    /// Takes a query parameter besides those of the list.
+    pub(super) fn query_param(mut self, name: &'static str, description: &'static str) -> Self {
+        self.query_param = Some((name, description));
+        self
+    }
+
+    /// Marks another path of the route with this path.
+    pub(super) fn alias_of(mut self, path: &'static str) -> Self {
+        self.alias_of = Some(path);
+        self
     }
 }

@@ -35,7 +35,7 @@ async fn users(bed: &Bed, count: usize) -> Vec<User> {
 
 /// Recovery need not wait for the request any more.
 async fn give_up_waiting(bed: &Bed) {
-    bed.execute("update identity.user_provisionings set retry_at = now()")
+    bed.execute("update identity.user_provisionings set due_at = now()")
         .await;
 }
 

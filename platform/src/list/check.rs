@@ -1,5 +1,5 @@
-//! A [`ListRequest`] held against its resource's [`ListTable`]: unknown names and bad values are
-//! refused, with what is allowed; what is left is typed.
+//! Checks a [`ListRequest`] against its resource's [`ListTable`]: refuses unknown names and bad
+//! values with what is allowed, and types the rest.
 
 use proto::{
     common::v1::{Filter, ListRequest, Operator, Sort},
@@ -17,32 +17,46 @@ use crate::error::{Failure, FieldCode};
 pub struct Condition {
     /// The field.
     pub field: &'static Field,
-    /// What it must be.
-    pub test: Test,
+    /// The condition on its value.
+    pub predicate: Predicate,
 }
 
-/// What a field must be.
+/// A condition on a value, in the kinds that the [`Class`] of a field leads to.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Test {
+pub enum Predicate {
+    /// On an id, a code or an enum.
+    Member(Membership),
+    /// On a boolean, number, amount, time or text.
+    Scalar(Comparison),
+    /// A flag, on or off.
+    Flag(bool),
+}
+
+/// Whether a value is among others.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Membership {
     /// This value.
     Equals(Value),
     /// One of these.
     In(Vec<Value>),
     /// None of these; a null is none of them.
     NotIn(Vec<Value>),
+}
+
+/// How a value compares with another.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Comparison {
+    /// This value.
+    Equals(Value),
     /// On this side of a bound: `gte` `lte` `gt` `lt`.
-    Compares(Operator, Value),
+    Bound(Operator, Value),
     /// Like this SQL pattern.
     Matches {
         /// With `%`, `_` and the escape `\`, which is not its last character.
         pattern: String,
         /// Regardless of case.
-        caseless: bool,
+        ignore_case: bool,
     },
-    /// A flag, on or off.
-    Switched(bool),
-    /// Holding all these words, the last one as the start of a word.
-    Holds(Vec<String>),
 }
 
 /// Where a page starts.
@@ -59,7 +73,9 @@ pub enum Start {
 pub struct Checked {
     /// All of them hold.
     pub conditions: Vec<Condition>,
-    /// The order, the default one if none was asked for, each with whether it descends.
+    /// The text of a filter of [`Class::Search`], which the list's search reads.
+    pub search: Option<String>,
+    /// The order, the default one if the request has none, each with whether it descends.
     pub sort: Vec<(&'static Field, bool)>,
     /// Rows a page.
     pub page_size: u32,
@@ -71,19 +87,30 @@ pub struct Checked {
 
 /// Checks a whole request.
 pub fn check(table: &ListTable, request: &ListRequest) -> Result<Checked, Failure> {
-    let conditions = request
-        .filters
-        .iter()
-        .map(|filter| condition(table, filter));
     let include = includes(table, &request.include)?;
     let page_size = page_size(table, request, &include)?;
     let start = match &request.page_after {
         Some(cursor) => Start::After(cursor.clone()),
         None => Start::Number(request.page_number.unwrap_or(1).max(1)),
     };
-    let conditions = conditions.collect::<Result<_, _>>()?;
+    let mut conditions = Vec::new();
+    let mut search = None;
+    for filter in &request.filters {
+        let name = format!("filter[{}]", filter.field);
+        let field = filtered_field(table, filter, &name)?;
+        let invalid = |message: String| refuse(&name, FieldCode::Format, &message);
+        if field.class == Class::Search {
+            let text = single(&filter.values).map_err(invalid)?;
+            search.get_or_insert_with(|| text.to_owned());
+        } else {
+            let predicate = predicate(field.class, filter.operator(), &filter.values);
+            let predicate = predicate.map_err(invalid)?;
+            conditions.push(Condition { field, predicate });
+        }
+    }
     Ok(Checked {
         conditions,
+        search,
         sort: sort(table, &request.sort)?,
         page_size,
         start,
@@ -116,7 +143,7 @@ fn page_size(
 }
 
 /// Checks which relations to embed; for single reads, too.
-pub fn includes(table: &ListTable, asked: &[String]) -> Result<Vec<&'static str>, Failure> {
+pub fn includes(table: &ListTable, names: &[String]) -> Result<Vec<&'static str>, Failure> {
     let known = |name: &String| {
         let mut includes = table.includes.iter();
         includes
@@ -127,11 +154,11 @@ pub fn includes(table: &ListTable, asked: &[String]) -> Result<Vec<&'static str>
                 refuse("include", FieldCode::Enum, &unknown(name, allowed))
             })
     };
-    asked.iter().map(known).collect()
+    names.iter().map(known).collect()
 }
 
-fn sort(table: &ListTable, asked: &[Sort]) -> Result<Vec<(&'static Field, bool)>, Failure> {
-    if asked.is_empty() {
+fn sort(table: &ListTable, keys: &[Sort]) -> Result<Vec<(&'static Field, bool)>, Failure> {
+    if keys.is_empty() {
         let keys = table.default_sort.iter().map(|key| {
             let field = table
                 .field(key.field)
@@ -154,65 +181,70 @@ fn sort(table: &ListTable, asked: &[Sort]) -> Result<Vec<(&'static Field, bool)>
             })?;
         Ok((field, key.descending))
     };
-    asked.iter().map(known).collect()
+    keys.iter().map(known).collect()
 }
 
-fn condition(table: &ListTable, filter: &Filter) -> Result<Condition, Failure> {
-    let name = format!("filter[{}]", filter.field);
+/// Finds the field of a filter, whose operator and number of values it allows.
+fn filtered_field(
+    table: &ListTable,
+    filter: &Filter,
+    name: &str,
+) -> Result<&'static Field, Failure> {
     let field = table
         .field(&filter.field)
         .filter(|field| field.filterable)
         .ok_or_else(|| {
             let allowed = table.fields.iter().filter(|field| field.filterable);
             let message = unknown(&filter.field, allowed.map(|field| field.name));
-            refuse(&name, FieldCode::UnknownField, &message)
+            refuse(name, FieldCode::UnknownField, &message)
         })?;
     let operators = fields::operators(field.class);
     if !operators.contains(&filter.operator()) {
         let allowed = operators.iter().map(|operator| fields::symbol(*operator));
         let message = unknown(fields::symbol(filter.operator()), allowed);
-        return Err(refuse(&name, FieldCode::Enum, &message));
+        return Err(refuse(name, FieldCode::Enum, &message));
     }
     if filter.values.len() > MAX_VALUES {
         let message = format!("has more than {MAX_VALUES} values");
-        return Err(refuse(&name, FieldCode::Length, &message));
+        return Err(refuse(name, FieldCode::Length, &message));
     }
-    let test = test(field.class, filter.operator(), &filter.values)
-        .map_err(|message| refuse(&name, FieldCode::Format, &message))?;
-    Ok(Condition { field, test })
+    if filter.values.iter().any(|value| value.contains('\0')) {
+        return Err(refuse(name, FieldCode::Format, "must not hold a NUL"));
+    }
+    Ok(field)
 }
 
-fn test(class: Class, operator: Operator, values: &[String]) -> Result<Test, String> {
-    let all = || -> Result<Vec<_>, String> {
-        values
-            .iter()
-            .map(|value| fields::value(class, value))
-            .collect()
-    };
-    if values.iter().any(|value| value.contains('\0')) {
-        return Err("must not hold a NUL".into());
+fn single(values: &[String]) -> Result<&str, String> {
+    match values {
+        [text] => Ok(text),
+        _ => Err("needs one value".into()),
     }
+}
+
+fn predicate(class: Class, operator: Operator, texts: &[String]) -> Result<Predicate, String> {
+    let values = || -> Result<Vec<_>, String> {
+        let values = texts.iter().map(|text| fields::value(class, text));
+        values.collect()
+    };
     match operator {
-        Operator::In => return Ok(Test::In(all()?)),
-        Operator::Nin => return Ok(Test::NotIn(all()?)),
+        Operator::In => return Ok(Predicate::Member(Membership::In(values()?))),
+        Operator::Nin => return Ok(Predicate::Member(Membership::NotIn(values()?))),
         _ => {}
     }
-    let [text] = values else {
-        return Err("needs one value".into());
-    };
-    match (operator, class, fields::value(class, text)?) {
-        (Operator::Like, ..) => pattern(text, false),
-        (Operator::Ilike, ..) => pattern(text, true),
-        (Operator::Eq, Class::Like | Class::ILike, value) if text.is_empty() => {
-            Ok(Test::Equals(value))
+    let text = single(texts)?;
+    let comparison = match (operator, class, fields::value(class, text)?) {
+        (Operator::Eq, Class::Flag, Value::Bool(on)) => return Ok(Predicate::Flag(on)),
+        (Operator::Eq, Class::Id | Class::Enum(_) | Class::Code | Class::CaselessCode, value) => {
+            return Ok(Predicate::Member(Membership::Equals(value)));
         }
-        (Operator::Eq, Class::Like, _) => pattern(&plain(text), false),
-        (Operator::Eq, Class::ILike, _) => pattern(&plain(text), true),
-        (Operator::Eq, Class::Search, _) => fields::words(text).map(Test::Holds),
-        (Operator::Eq, Class::Flag, Value::Bool(on)) => Ok(Test::Switched(on)),
-        (Operator::Eq, _, value) => Ok(Test::Equals(value)),
-        (bound, _, value) => Ok(Test::Compares(bound, value)),
-    }
+        (Operator::Like, ..) => pattern(text, false)?,
+        (Operator::Ilike, ..) => pattern(text, true)?,
+        (Operator::Eq, Class::Like, _) if !text.is_empty() => pattern(&plain(text), false)?,
+        (Operator::Eq, Class::ILike, _) if !text.is_empty() => pattern(&plain(text), true)?,
+        (Operator::Eq, _, value) => Comparison::Equals(value),
+        (bound, _, value) => Comparison::Bound(bound, value),
+    };
+    Ok(Predicate::Scalar(comparison))
 }
 
 /// A plain value on a text field: a pattern if it holds `%`, else a literal substring.
@@ -223,8 +255,8 @@ fn plain(text: &str) -> String {
     format!("%{}%", text.replace('\\', "\\\\").replace('_', "\\_"))
 }
 
-/// Postgres fails on a pattern that ends in its escape character, so it does not get there.
-fn pattern(pattern: &str, caseless: bool) -> Result<Test, String> {
+/// Refuses a pattern that ends in its escape character: Postgres fails on it.
+fn pattern(pattern: &str, ignore_case: bool) -> Result<Comparison, String> {
     let trailing = pattern
         .bytes()
         .rev()
@@ -233,9 +265,9 @@ fn pattern(pattern: &str, caseless: bool) -> Result<Test, String> {
     if trailing % 2 == 1 {
         return Err("must not end in a single `\\`, which escapes the next character".into());
     }
-    Ok(Test::Matches {
+    Ok(Comparison::Matches {
         pattern: pattern.to_owned(),
-        caseless,
+        ignore_case,
     })
 }
 

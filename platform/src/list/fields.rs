@@ -1,8 +1,7 @@
-//! What each [`Class`] of field accepts: its operators, and how a value is read.
+//! Operators and values of each [`Class`] of field.
 
 use chrono::{DateTime, NaiveTime, Utc};
 use proto::{common::v1::Operator, lists::Class};
-use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
 use uuid::Uuid;
 
 use crate::{
@@ -10,7 +9,7 @@ use crate::{
     money::Amount,
 };
 
-/// The operators of a class; the first is the one a plain value means.
+/// Returns the operators of a class; a plain value means the first.
 pub const fn operators(class: Class) -> &'static [Operator] {
     use Operator::{Eq, Gt, Gte, Ilike, In, Like, Lt, Lte, Nin};
     match class {
@@ -21,7 +20,7 @@ pub const fn operators(class: Class) -> &'static [Operator] {
     }
 }
 
-/// How an operator is written before its colon, and `=` for a plain value.
+/// Returns the prefix that an operator is written as, without its colon; `=` for a plain value.
 pub const fn symbol(operator: Operator) -> &'static str {
     match operator {
         Operator::Unspecified | Operator::Eq => "=",
@@ -36,7 +35,7 @@ pub const fn symbol(operator: Operator) -> &'static str {
     }
 }
 
-/// The operators that are written as a prefix.
+/// Returns the operators that are written as a prefix.
 pub fn prefixed_operators() -> impl Iterator<Item = Operator> {
     use Operator::{Gt, Gte, Ilike, In, Like, Lt, Lte, Nin};
     [In, Nin, Gte, Lte, Gt, Lt, Like, Ilike].into_iter()
@@ -45,17 +44,17 @@ pub fn prefixed_operators() -> impl Iterator<Item = Operator> {
 /// A value of a filter or cursor, ready to be bound.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
-    /// Of a code, an enum or a text.
+    /// A code, an enum or a text.
     Text(String),
-    /// Of an id.
+    /// A UUID.
     Id(Uuid),
-    /// Of a boolean or a flag.
+    /// A boolean or a flag.
     Bool(bool),
-    /// Of a number, checked to be a decimal.
+    /// A decimal, as written.
     Number(String),
-    /// Of an amount.
+    /// An amount.
     Money(Amount),
-    /// Of a time.
+    /// A time.
     Time(DateTime<Utc>),
 }
 
@@ -77,7 +76,7 @@ impl From<&str> for Value {
     }
 }
 
-/// Reads a value of this class; the error says what it must be.
+/// Parses a value of this class; the error says what it must be.
 pub fn value(class: Class, text: &str) -> Result<Value, String> {
     match class {
         Class::Code | Class::CaselessCode if text.is_empty() => Err("must not be empty".into()),
@@ -107,26 +106,6 @@ pub fn value(class: Class, text: &str) -> Result<Value, String> {
     }
 }
 
-/// Words in the longest search.
-const MAX_WORDS: usize = 16;
-
-/// The words of a search, without accents. They hold letters and digits only.
-pub(super) fn words(text: &str) -> Result<Vec<String>, String> {
-    let folded: String = text
-        .nfkd()
-        .filter(|letter| !is_combining_mark(*letter))
-        .collect();
-    let words = folded.split(|letter: char| !letter.is_alphanumeric());
-    let words: Vec<_> = words
-        .filter(|word| !word.is_empty())
-        .map(str::to_owned)
-        .collect();
-    if (1..=MAX_WORDS).contains(&words.len()) {
-        return Ok(words);
-    }
-    Err(format!("must have 1 to {MAX_WORDS} words"))
-}
-
 /// `` `a` `b` ``
 pub(super) fn quoted<S: AsRef<str>>(names: impl Iterator<Item = S>) -> String {
     names
@@ -135,7 +114,7 @@ pub(super) fn quoted<S: AsRef<str>>(names: impl Iterator<Item = S>) -> String {
         .join(" ")
 }
 
-/// `^-?[0-9]{1,20}(\.[0-9]{1,40})?$`
+/// Checks a decimal: `^-?[0-9]{1,20}(\.[0-9]{1,40})?$`.
 pub(super) fn number(text: &str) -> Option<String> {
     let digits = |part: &str, most: usize| {
         (1..=most).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit())
@@ -148,7 +127,7 @@ pub(super) fn number(text: &str) -> Option<String> {
     valid.then(|| text.to_owned())
 }
 
-/// RFC 3339 with `Z` or an offset, or a bare date. The `+` of an offset may have come as a space,
+/// Parses RFC 3339 with `Z` or an offset, or a bare date. The `+` of an offset may be a space,
 /// because clients forget to encode it.
 pub(super) fn time(text: &str) -> Option<DateTime<Utc>> {
     if text.len() == 10 {
@@ -162,7 +141,7 @@ pub(super) fn time(text: &str) -> Option<DateTime<Utc>> {
     Some(time.with_timezone(&Utc))
 }
 
-/// `2026-01-31`, and not `+2026-1-31`, which chrono reads as well.
+/// Returns whether the text is like `2026-01-31`; chrono also reads `+2026-1-31`.
 fn plain_date(text: &str) -> bool {
     text.bytes().enumerate().all(|(at, byte)| match at {
         4 | 7 => byte == b'-',
@@ -220,25 +199,6 @@ mod tests {
             "123456789012345678901",
         ] {
             assert!(number(text).is_none(), "{text}");
-        }
-    }
-
-    #[test]
-    fn searches_are_words_without_accents() {
-        for (text, expected) in [
-            ("red shoes", "red|shoes"),
-            ("  Crème-brûlée, Nr.5 ", "Creme|brulee|Nr|5"),
-            ("(1) & 'x':* | !ﬁn ⑴", "1|x|fin|1"),
-            (
-                "日本 한국",
-                "日本|\u{1112}\u{1161}\u{11ab}\u{1100}\u{116e}\u{11a8}",
-            ),
-        ] {
-            assert_eq!(words(text).unwrap().join("|"), expected);
-        }
-        let many = "x ".repeat(MAX_WORDS + 1);
-        for text in ["", " ", "!?", "\u{301}", &many] {
-            assert!(words(text).is_err(), "{text}");
         }
     }
 

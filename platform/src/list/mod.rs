@@ -1,11 +1,14 @@
 //! Lists, from the query string to the rows.
 //!
-//! [`query`] reads the raw query string into a `ListRequest` (gateway); [`check`] holds it against
-//! the resource's `ListTable`; [`List`] compiles it into one SQL statement that answers the page,
-//! the exact total and the cursor from one snapshot (service). [`fields`] says what each class of
-//! field accepts. Every refusal is a 400 `invalid_query` that names what is allowed.
+//! 1. [`query`] parses the raw query string into a `ListRequest` (gateway).
+//! 2. [`check`] checks the request against the resource's `ListTable`; [`fields`] has the operators
+//!    and values of each class of field.
+//! 3. [`List`] compiles it into one SQL statement that reads the page, the exact total and the cursor
+//!    from one snapshot (service).
 //!
-//! A repo needs this much, where a field's column is its name in snake case unless said otherwise:
+//! Every refusal is a 400 `invalid_query` that names what is allowed.
+//!
+//! This is a whole list in a repo. A field's column is its name in snake case unless mapped:
 //!
 //! ```no_run
 //! # use platform::{error::Failure, list::{Key, List, Page}};
@@ -14,7 +17,7 @@
 //! # const ORDERS: ListTable = ListTable::new("orders", &[
 //! #     Field::new("hideDrafts", Class::Flag), Field::new("createdAt", Class::Time).sortable()]);
 //! # #[derive(sqlx::FromRow)] struct OrderRow { id: uuid::Uuid }
-//! /// Orders as the request wants them; only those of `owner` where given.
+//! /// Lists the orders that the request asks for, only those of `owner` if given.
 //! pub async fn list_orders(
 //!     conn: &mut PgConnection,
 //!     request: &ListRequest,
@@ -31,7 +34,7 @@
 //! }
 //! ```
 //!
-//! The answer then carries `page.info()` beside its rows, and `page.includes("lines")` says what to
+//! The response then carries `page.info()` beside its rows, and `page.includes("lines")` says what to
 //! load for all of them in one more query.
 
 pub mod check;
@@ -41,10 +44,10 @@ mod sql;
 
 use crate::error::{Code, Failure, FieldCode};
 
-pub use sql::{Key, List, Page, Words};
+pub use sql::{Key, List, Page, Search, SearchPage, Sql, TierPage};
 
-/// A refusal of one parameter.
-fn refuse(parameter: &str, code: FieldCode, message: &str) -> Failure {
+/// Returns the refusal of one parameter.
+pub fn refuse(parameter: &str, code: FieldCode, message: &str) -> Failure {
     Failure::new(Code::InvalidQuery, format!("{parameter}: {message}"))
         .field(parameter, code, message)
 }

@@ -1,14 +1,17 @@
-//! Moves in a list that a table keeps: which neighbours to look up, and what to write.
+//! Moves in a list that a table keeps: reads the neighbours and re-spaces them where needed.
 
 use sqlx::{AssertSqlSafe, PgConnection};
 use uuid::Uuid;
 
-use super::{Placement, Rank, Side, place};
+use super::{
+    Rank,
+    place::{Side, place},
+};
 
-/// Neighbours looked up at first; nearly all moves need no more.
-const SIGHT: i64 = 16;
+/// Neighbours that are read first on each side; nearly all moves need no more.
+const FIRST_LIMIT: u32 = 16;
 
-/// A table whose rows have a place: ordered by its column `rank`, then by their id.
+/// A table whose rows are ordered by its column `rank`, then by their id.
 ///
 /// ```
 /// const TASKS: platform::rank::RankedList = platform::rank::RankedList {
@@ -23,24 +26,24 @@ pub struct RankedList {
     pub table: &'static str,
     /// The column of ids.
     pub id: &'static str,
-    /// Which rows make the list; `$1` stands for the id of what the list belongs to.
+    /// The condition on the rows of the list; `$1` is the id of the owner of the list.
     pub only: &'static str,
 }
 
-/// A row of a list, and where it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A row of a list. Rows compare as the list orders them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ranked {
+    /// Its rank.
+    pub rank: Rank,
     /// Its id.
     pub id: Uuid,
-    /// Its key.
-    pub rank: Rank,
 }
 
 impl RankedList {
-    /// Waits until no other transaction moves something in this list, and keeps others waiting until
-    /// this one ends. `owner` is what the list belongs to; nil where there is one list.
+    /// Locks this list against moves of other transactions until this one ends. `owner` is nil where
+    /// there is one list.
     ///
-    /// Everything that writes a chosen key takes it before any lock on a row.
+    /// Everything that writes a chosen rank takes it before any lock on a row.
     pub async fn lock_in_tx(
         &self,
         conn: &mut PgConnection,
@@ -54,8 +57,8 @@ impl RankedList {
             .map(drop)
     }
 
-    /// Makes room for `item` right before `next`, or at the end, in a list that is locked. Answers
-    /// the key that the caller has to give it; `None` if it is where it should be.
+    /// Makes room for `item` right before `next`, or at the end, in a list that is locked. Returns
+    /// the rank that the caller has to give it; `None` if it is there already.
     pub async fn make_room_in_tx(
         &self,
         conn: &mut PgConnection,
@@ -66,102 +69,80 @@ impl RankedList {
         if next.is_some_and(|next| next.id == item.id) {
             return Ok(None);
         }
-        let mut sight = SIGHT;
+        let mut limit = FIRST_LIMIT;
         loop {
-            let before = self.before(conn, owner, item.id, next, sight).await?;
-            let after = match next {
-                Some(next) => self.after(conn, owner, item.id, next, sight).await?,
-                None => Vec::new(),
-            };
-            let (nearest, sides) = (
-                (before.first(), after.first()),
-                (side(&before, sight), side(&after, sight)),
-            );
-            let below = nearest.0.is_none_or(|before| before.rank < item.rank);
-            if below && nearest.1.is_none_or(|after| item.rank < after.rank) {
+            let (before, after) = self.neighbours(conn, owner, item.id, next, limit).await?;
+            let lower = before.rows.first().is_none_or(|row| row.rank < item.rank);
+            if lower && after.rows.first().is_none_or(|row| item.rank < row.rank) {
                 return Ok(None);
             }
-            match place(&sides.0, &sides.1) {
-                Placement::Between(rank) => return Ok(Some(rank)),
-                Placement::Unknown => sight *= 8,
-                Placement::Respaced {
-                    before: lower,
-                    item,
-                    after: upper,
-                } => {
-                    let neighbours = before.iter().zip(lower).chain(after.iter().zip(upper));
-                    self.respace_in_tx(conn, owner, neighbours).await?;
-                    return Ok(Some(item));
-                }
+            if let Some(placement) = place(&before, &after) {
+                self.respace_in_tx(conn, owner, &placement.neighbours)
+                    .await?;
+                return Ok(Some(placement.item));
             }
+            limit *= 8;
         }
     }
 
-    async fn before(
+    /// Reads the nearest rows before and after the place right before `next`, without the item.
+    async fn neighbours(
         &self,
         conn: &mut PgConnection,
         owner: Uuid,
         item: Uuid,
         next: Option<Ranked>,
-        sight: i64,
-    ) -> Result<Vec<Ranked>, sqlx::Error> {
+        limit: u32,
+    ) -> Result<(Side, Side), sqlx::Error> {
         let Self { table, id, only } = self;
         let sql = format!(
-            "select {id}, rank::text as key from {table}
-             where {only} and {id} <> $2
-               and ($4::uuid is null or (rank, {id}) < ($3::text::numeric, $4))
-             order by rank desc, {id} desc
-             limit $5"
+            "(select {id}, rank::text as key from {table}
+              where {only} and {id} <> $2
+                and ($4::uuid is null or (rank, {id}) < ($3::text::numeric, $4))
+              order by rank desc, {id} desc
+              limit $5)
+             union all
+             (select {id}, rank::text as key from {table}
+              where {only} and {id} <> $2
+                and $4 is not null and (rank, {id}) >= ($3::text::numeric, $4)
+              order by rank, {id}
+              limit $5)"
         );
-        let rank = next.map(|next| next.rank);
-        let rows = sqlx::query_as(AssertSqlSafe(sql))
+        let rows: Vec<(Uuid, Rank)> = sqlx::query_as(AssertSqlSafe(sql))
             .bind(owner)
             .bind(item)
-            .bind(rank)
+            .bind(next.map(|next| next.rank))
             .bind(next.map(|next| next.id))
-            .bind(sight);
-        rows.fetch_all(conn).await.map(ranked)
+            .bind(i64::from(limit))
+            .fetch_all(conn)
+            .await?;
+        let rows = rows.into_iter().map(|(id, rank)| Ranked { rank, id });
+        let mut before: Vec<_> = rows.collect();
+        before.sort_unstable();
+        let place = before.partition_point(|row| next.is_none_or(|next| *row < next));
+        let after = before.split_off(place);
+        before.reverse();
+        Ok((Side::new(before, limit), Side::new(after, limit)))
     }
 
-    async fn after(
-        &self,
-        conn: &mut PgConnection,
-        owner: Uuid,
-        item: Uuid,
-        next: Ranked,
-        sight: i64,
-    ) -> Result<Vec<Ranked>, sqlx::Error> {
-        let Self { table, id, only } = self;
-        let sql = format!(
-            "select {id}, rank::text as key from {table}
-             where {only} and {id} <> $2 and (rank, {id}) >= ($3::text::numeric, $4)
-             order by rank, {id}
-             limit $5"
-        );
-        let rows = sqlx::query_as(AssertSqlSafe(sql))
-            .bind(owner)
-            .bind(item)
-            .bind(next.rank)
-            .bind(next.id)
-            .bind(sight);
-        rows.fetch_all(conn).await.map(ranked)
-    }
-
-    /// Only keys change: to those who look at a neighbour, nothing happened to it. A row that was
-    /// deleted meanwhile has no place.
+    /// Changes only ranks: a neighbour's version and time stay. A row that was deleted meanwhile has
+    /// no rank.
     async fn respace_in_tx(
         &self,
         conn: &mut PgConnection,
         owner: Uuid,
-        keys: impl Iterator<Item = (&Ranked, Rank)>,
+        rows: &[Ranked],
     ) -> Result<(), sqlx::Error> {
+        if rows.is_empty() {
+            return Ok(());
+        }
         let Self { table, id, only } = self;
         let sql = format!(
             "update {table} set rank = respaced.key::numeric
              from unnest($2::uuid[], $3::text[]) as respaced (item, key)
              where {id} = respaced.item and {only}"
         );
-        let (ids, ranks): (Vec<_>, Vec<_>) = keys.map(|(row, rank)| (row.id, rank)).unzip();
+        let (ids, ranks): (Vec<_>, Vec<_>) = rows.iter().map(|row| (row.id, row.rank)).unzip();
         sqlx::query(AssertSqlSafe(sql))
             .bind(owner)
             .bind(ids)
@@ -169,17 +150,5 @@ impl RankedList {
             .execute(conn)
             .await
             .map(drop)
-    }
-}
-
-fn ranked(rows: Vec<(Uuid, Rank)>) -> Vec<Ranked> {
-    let rows = rows.into_iter();
-    rows.map(|(id, rank)| Ranked { id, rank }).collect()
-}
-
-fn side(rows: &[Ranked], sight: i64) -> Side {
-    Side {
-        keys: rows.iter().map(|row| row.rank).collect(),
-        complete: i64::try_from(rows.len()).is_ok_and(|rows| rows < sight),
     }
 }

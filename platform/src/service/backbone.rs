@@ -19,6 +19,7 @@ use crate::{
         jetstream, relay,
     },
     pg::{self, Schema},
+    saga::{self, Saga},
 };
 
 /// Starts a task when the service runs.
@@ -87,6 +88,14 @@ impl Backbone {
         self.worker(kebab_case(event), move |stop| {
             let (consumer, effect) = (consumer.clone(), effect.clone());
             inbox::run_effect(consumer, jetstream.clone(), pool.clone(), effect, stop).map(Ok)
+        });
+    }
+
+    /// Resumes the items of a saga; the task's name is the saga's.
+    pub fn saga<S: Saga + Clone + 'static>(&mut self, saga: S) {
+        let pool = self.pool.clone();
+        self.worker(S::NAME, move |stop| {
+            saga::run(saga.clone(), pool.clone(), stop).map(|ended| Ok(ended?))
         });
     }
 

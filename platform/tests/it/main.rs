@@ -10,4 +10,5 @@ mod link;
 mod migrations;
 mod pg;
 mod relay;
+mod saga;
 mod trace;

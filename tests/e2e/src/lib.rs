@@ -1,5 +1,7 @@
-//! What the whole-system tests share: a running stack as a client sees it.
+//! The harness of the whole-system tests: a running stack, seen by its clients.
 
-mod shop;
+mod harness;
+mod skip;
 
-pub use shop::{Answer, Shop, text, usd};
+pub use harness::{ApiResponse, TestApp, text, usd};
+pub use skip::report_skipped;

@@ -1,4 +1,4 @@
-//! 400 debits of 1.00 at once on a wallet with 100.00: exactly 100 are confirmed, every time.
+//! 400 concurrent debits of 1.00 on a wallet with 100.00: exactly 100 are confirmed, every time.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use tonic::transport::Channel;
 
 use crate::{
     Server,
-    bed::{Bed, Options},
+    environment::{Environment, Options},
     rpc::{self, Token},
 };
 
@@ -25,51 +25,51 @@ const FUNDS: u32 = 100;
 /// Options of `load debits`.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// How often it is done.
+    /// The number of runs.
     #[arg(long, default_value_t = 20)]
     runs: u32,
     #[command(flatten)]
     server: Server,
 }
 
-/// Prints how many runs were right, and fails if not all were.
+/// Prints how many runs were correct, and fails unless all were.
 pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
-    let bed = Bed::start(&Options {
+    let environment = Environment::start(Options {
         name: "debits",
         keep: false,
         wallets: 1,
         server: arguments.server,
     })?;
-    let token = rpc::token(&bed).await?;
-    let channels = rpc::wallets(&bed, 1, 4).await?;
-    let mut conn = bed.connect(None).await?;
-    let mut right = 0;
+    let token = rpc::token(&environment).await?;
+    let channels = rpc::wallets(&environment, 1, 4).await?;
+    let mut conn = environment.connect(None).await?;
+    let mut correct = 0;
     for number in 1..=arguments.runs {
         let wallet = funded_wallet(&channels[0], &token).await?;
         let outcomes = debit(&channels, &token, &wallet).await;
-        let rest = balance(&mut conn, &wallet).await?;
+        let remaining = balance(&mut conn, &wallet).await?;
         let confirmed = outcomes.get("confirmed").copied().unwrap_or_default();
-        if confirmed == FUNDS && rest == "0.00000000" {
-            right += 1;
+        if confirmed == FUNDS && remaining == "0.00000000" {
+            correct += 1;
         } else {
-            println!("run {number}: {outcomes:?}, {rest} left");
+            println!("run {number}: {outcomes:?}, {remaining} left");
         }
     }
-    bed.verify()?;
+    environment.verify()?;
     println!(
-        "{DEBITS} debits of 1.00 at once on {FUNDS}.00: exactly {FUNDS} confirmed in {right} of {} runs",
+        "{DEBITS} concurrent debits of 1.00 on {FUNDS}.00: exactly {FUNDS} confirmed in {correct} of {} runs",
         arguments.runs
     );
-    ensure!(right == arguments.runs, "money was lost or made");
-    bed.stop()
+    ensure!(correct == arguments.runs, "money was lost or made");
+    environment.stop()
 }
 
 async fn funded_wallet(channel: &Channel, token: &Token) -> anyhow::Result<String> {
     let request = rpc::authorized(CreateWalletRequest::default(), token);
-    let made = WalletServiceClient::new(channel.clone())
+    let created = WalletServiceClient::new(channel.clone())
         .create_wallet(request)
         .await?;
-    let wallet = made.into_inner().wallet.context("a wallet")?.id;
+    let wallet = created.into_inner().wallet.context("a wallet")?.id;
     let deposit = CreateDepositRequest {
         amount: format!("{FUNDS}.00"),
         asset_code: "usd".to_owned(),
@@ -80,16 +80,16 @@ async fn funded_wallet(channel: &Channel, token: &Token) -> anyhow::Result<Strin
         ..CreateDepositRequest::default()
     };
     let mut client = TransactionServiceClient::new(channel.clone());
-    let made = client
+    let created = client
         .create_deposit(rpc::authorized(deposit, token))
         .await?;
-    let id = made.into_inner().transaction.context("a deposit")?.id;
+    let id = created.into_inner().transaction.context("a deposit")?.id;
     let confirm = rpc::authorized(ConfirmTransactionRequest { id }, token);
     client.confirm_transaction(confirm).await?;
     Ok(wallet)
 }
 
-/// How many debits came to what.
+/// Counts debits by outcome.
 async fn debit(channels: &[Channel], token: &Token, wallet: &str) -> BTreeMap<&'static str, u32> {
     let debits = channels.iter().cycle().take(DEBITS).map(|channel| {
         let payment = CreatePaymentRequest {

@@ -1,4 +1,4 @@
-//! How fast a built stack is ready, and how much memory it holds when nothing happens.
+//! Measures how fast a built stack is ready, and the memory of its idle processes.
 
 use std::time::Instant;
 
@@ -9,9 +9,9 @@ use crate::machine::{megabytes, proportional_memory};
 
 const DATABASE: &str = "guerdon_load_idle";
 
-/// Prints the figures. The first start makes the data, the second is the one that counts.
+/// Prints the figures of the second start; the first one creates the data.
 pub fn run() -> anyhow::Result<()> {
-    Stack::start(options()?)?.shut_down();
+    drop(Stack::start(options()?)?);
     let started = Instant::now();
     let stack = Stack::start(options()?)?;
     println!("start to ready  {:>8.2} s", started.elapsed().as_secs_f64());
@@ -25,7 +25,7 @@ pub fn run() -> anyhow::Result<()> {
         total += kilobytes;
         println!("{name:<14}  {:>8.1} MB", megabytes(kilobytes));
     }
-    println!("{:<14}  {:>8.1} MB", "in all", megabytes(total));
+    println!("{:<14}  {:>8.1} MB", "total", megabytes(total));
     Ok(())
 }
 

@@ -1,10 +1,10 @@
-//! What the kernel knows of processes: CPU time and memory.
+//! CPU time and memory of processes, as the kernel reports them.
 
 use std::fs;
 
 use anyhow::Context as _;
 
-/// The kernel tells times to programs in hundredths of a second, on every architecture we run on.
+/// The kernel reports times in hundredths of a second, on every architecture we run on.
 const TICKS_PER_SECOND: u64 = 100;
 
 /// CPU time of a process in seconds.
@@ -16,13 +16,13 @@ pub struct CpuTime {
     pub children: f64,
 }
 
-/// CPU time of a process. One that has ended used none.
+/// Returns the CPU time of a process; zero for one that has ended.
 pub fn cpu_time(pid: u32) -> CpuTime {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     parse(&stat).unwrap_or_default()
 }
 
-/// The name is in parentheses, and may hold anything. utime is field 14 of all, see proc(5).
+/// Parses the fields behind the name, which may hold anything. utime is field 14, see proc(5).
 fn parse(stat: &str) -> Option<CpuTime> {
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
     let ticks = |number: usize| fields.get(number - 3)?.parse::<u32>().ok();
@@ -40,7 +40,7 @@ fn duration(ticks: u64) -> f64 {
     std::time::Duration::from_millis(ticks * 1000 / TICKS_PER_SECOND).as_secs_f64()
 }
 
-/// The children of a process that run now. Not every kernel lists them, so all are looked at.
+/// Returns the running children of a process. Not every kernel lists them: this reads all processes.
 pub fn children(pid: u32) -> Vec<u32> {
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
     let numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -55,22 +55,22 @@ fn parent(pid: u32) -> Option<u32> {
     fields.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// Proportional set size in kilobytes: shared pages count once in the sum.
+/// Returns the proportional set size in kilobytes: shared pages count once in a sum.
 pub fn proportional_memory(pid: u32) -> anyhow::Result<u32> {
     let rollup = fs::read_to_string(format!("/proc/{pid}/smaps_rollup"))?;
-    value(&rollup, "Pss:").context("the kernel tells Pss")
+    value(&rollup, "Pss:").context("no Pss in smaps_rollup")
 }
 
-/// The largest resident set so far, in kilobytes.
+/// Returns the largest resident set so far, in kilobytes.
 pub fn peak_memory(pid: u32) -> anyhow::Result<u32> {
     let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
-    value(&status, "VmHWM:").context("the kernel tells VmHWM")
+    value(&status, "VmHWM:").context("no VmHWM in status")
 }
 
-/// The resident set now, in kilobytes.
+/// Returns the current resident set, in kilobytes.
 pub fn resident_memory(pid: u32) -> anyhow::Result<u32> {
     let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
-    value(&status, "VmRSS:").context("the kernel tells VmRSS")
+    value(&status, "VmRSS:").context("no VmRSS in status")
 }
 
 fn value(text: &str, name: &str) -> Option<u32> {
@@ -78,12 +78,12 @@ fn value(text: &str, name: &str) -> Option<u32> {
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// Kilobytes as megabytes.
+/// Converts kilobytes to megabytes.
 pub fn megabytes(kilobytes: u32) -> f64 {
     f64::from(kilobytes) / 1024.0
 }
 
-/// How busy the machine is, for the reader of figures.
+/// Returns the load average of the last minute.
 pub fn load_average() -> String {
     let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     text.split_whitespace()
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cpu_times_are_found_behind_any_name() {
+    fn cpu_times_are_parsed_behind_any_name() {
         let stat = "7 (a) b (c) S 1 7 7 0 -1 4194560 9 8 7 6 150 50 300 25 20 0 1 0 99";
         let time = parse(stat).unwrap();
         assert!((time.own - 2.0).abs() < 1e-9 && (time.children - 3.25).abs() < 1e-9);
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn own_process_is_known() {
+    fn our_own_process_is_found() {
         let pid = std::process::id();
         assert!(proportional_memory(pid).unwrap() > 0 && resident_memory(pid).unwrap() > 0);
         assert!(peak_memory(pid).unwrap() >= resident_memory(pid).unwrap());

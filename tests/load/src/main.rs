@@ -1,9 +1,9 @@
-//! Programs that measure a stack. They print figures; what must hold whatever the machine, such as
-//! clean books, they fail on.
+//! Programs that measure a stack. They print figures, and fail on what must hold on every machine,
+//! such as a consistent ledger.
 
-mod bed;
 mod catalogue;
 mod debits;
+mod environment;
 mod idle;
 mod ledger;
 mod lists;
@@ -21,26 +21,26 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Program {
-    /// Time from start to ready with existing data, and what the idle processes hold in memory;
-    /// run it as `cargo stack exec -- cargo run --release --bin load -- idle`.
+    /// Time from start to ready with existing data, and the memory of idle processes; run it as
+    /// `cargo stack exec -- target/release/load idle`.
     Idle,
-    /// How fast something is.
+    /// Benchmarks.
     #[command(subcommand)]
     Bench(Bench),
-    /// 400 debits of 1.00 at once on a wallet with 100.00: exactly 100 are confirmed.
+    /// 400 concurrent debits of 1.00 on a wallet with 100.00: exactly 100 are confirmed.
     Debits(debits::Arguments),
-    /// Data that a benchmark needs, kept between runs.
+    /// Creates the data of a benchmark, kept between runs.
     #[command(subcommand)]
     Seed(Seed),
 }
 
 #[derive(Debug, Subcommand)]
 enum Bench {
-    /// Transfers a second through gRPC, beside one transfer per transaction in PL/pgSQL.
+    /// Transfers a second through gRPC, compared with one transfer per transaction in PL/pgSQL.
     Ledger(ledger::Arguments),
     /// Imports, an export with the gateway's memory, and page 1 of 100 000 products.
     Catalogue(Server),
-    /// What lists of transactions cost in Postgres; needs `seed transactions`.
+    /// The cost of transaction lists in Postgres; needs `seed transactions`.
     Lists(Server),
 }
 
@@ -50,10 +50,10 @@ enum Seed {
     Transactions(lists::SeedArguments),
 }
 
-/// Programs that are not found where others are.
+/// Server programs in unusual places.
 #[derive(Debug, Clone, Args)]
 struct Server {
-    /// The NATS server's executable, where it is not to be looked for.
+    /// The nats-server executable; without it, it is searched for.
     #[arg(long, env = "STACK_NATS_SERVER")]
     nats_server: Option<std::path::PathBuf>,
 }
@@ -63,7 +63,7 @@ fn main() -> anyhow::Result<()> {
     if cfg!(debug_assertions) {
         eprintln!("This is a debug build: its figures mean nothing.");
     }
-    // The load generator shares the machine with what it measures: one thread wakes up less.
+    // The load generator shares the machine with the stack: one thread wakes up less.
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
         .enable_all()

@@ -1,4 +1,4 @@
-//! The way into the services: connections, a token, and the reasons of refusals.
+//! Calls to the services: connections, a token, and the reasons of errors.
 
 use std::time::Duration;
 
@@ -15,16 +15,20 @@ use tonic::{
     transport::{Channel, Endpoint},
 };
 
-use crate::bed::Bed;
+use crate::environment::Environment;
 
-/// Long enough for any call under load; one that takes longer counts as an error.
+/// Long enough for any call under load; a longer one counts as an error.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A bearer token.
 pub type Token = MetadataValue<Ascii>;
 
-/// Connections to the first `replicas` processes of wallet-svc, `each` of them to every one.
-pub async fn wallets(bed: &Bed, replicas: usize, each: usize) -> anyhow::Result<Vec<Channel>> {
+/// Opens `each` connections to each of the first `replicas` processes of wallet-svc.
+pub async fn wallets(
+    environment: &Environment,
+    replicas: usize,
+    each: usize,
+) -> anyhow::Result<Vec<Channel>> {
     let mut channels = Vec::new();
     for _ in 0..each {
         for number in 1..=replicas {
@@ -32,7 +36,7 @@ pub async fn wallets(bed: &Bed, replicas: usize, each: usize) -> anyhow::Result<
                 1 => "wallet-svc".to_owned(),
                 _ => format!("wallet-svc-{number}"),
             };
-            let port = bed.stack.wiring().instance(&name)?.port;
+            let port = environment.stack.wiring().instance(&name)?.port;
             channels.push(connect(format!("http://127.0.0.1:{port}")).await?);
         }
     }
@@ -46,9 +50,9 @@ async fn connect(url: String) -> anyhow::Result<Channel> {
     Ok(endpoint.connect().await?)
 }
 
-/// A service's token, good for ten minutes.
-pub async fn token(bed: &Bed) -> anyhow::Result<Token> {
-    let wiring = bed.stack.wiring();
+/// Gets a service token, valid for ten minutes.
+pub async fn token(environment: &Environment) -> anyhow::Result<Token> {
+    let wiring = environment.stack.wiring();
     let channel = connect(wiring.grpc_url(Service::Identity)).await?;
     let request = IssueServiceTokenRequest {
         service: "load".to_owned(),
@@ -60,7 +64,7 @@ pub async fn token(bed: &Bed) -> anyhow::Result<Token> {
     Ok(format!("Bearer {}", issued.into_inner().token).parse()?)
 }
 
-/// A request of a caller with this token.
+/// Returns a request with this token.
 pub fn authorized<T>(message: T, token: &Token) -> Request<T> {
     let mut request = Request::new(message);
     request
@@ -69,17 +73,17 @@ pub fn authorized<T>(message: T, token: &Token) -> Request<T> {
     request
 }
 
-/// The wallet that payments go to.
+/// Returns the id of the default wallet.
 pub async fn default_wallet(channel: Channel, token: &Token) -> anyhow::Result<String> {
     let request = authorized(GetSettingsRequest {}, token);
-    let answer = SettingsServiceClient::new(channel)
+    let response = SettingsServiceClient::new(channel)
         .get_settings(request)
         .await?;
-    let settings = answer.into_inner().settings.context("settings")?;
+    let settings = response.into_inner().settings.context("settings")?;
     Ok(settings.default_wallet_id)
 }
 
-/// Why a call was refused: `insufficient_funds`.
+/// Returns the reason of an error: `insufficient_funds`.
 pub fn reason(status: &Status) -> &'static str {
     Failure::from_status(status).code.as_str()
 }

@@ -1,8 +1,9 @@
-//! External addresses of wallets: given by clients, or derived from a configured extended public key.
+//! Addresses outside Guerdon that belong to wallets: given by clients, or derived from a configured
+//! extended public key.
 
-pub(crate) mod convert;
-pub(crate) mod grpc;
-pub(crate) mod hd;
-pub(crate) mod model;
-pub(crate) mod repo;
-pub(crate) mod service;
+pub mod convert;
+pub mod grpc;
+pub mod hd;
+pub mod model;
+pub mod repo;
+pub mod service;

@@ -1,7 +1,6 @@
-//! Resolves an asset code, in any case, to the code as stored.
-//!
-//! Only codes are cached, which never change, so replicas need no invalidation. Whether an asset is
-//! enabled and its decimal places are read with the posting; its type by [`AssetDirectory::read`].
+//! Finds the asset that a request means by a code in any case. Only what never changes of an asset is
+//! remembered, so that every replica is right without hearing of changes: whether it is enabled and
+//! how fine it is are read under its lock by the poster, its type by [`AssetDirectory::read`].
 
 use moka::future::Cache;
 use sqlx::PgPool;
@@ -11,48 +10,49 @@ use super::{
     repo,
 };
 
-/// Codes in the cache; others are read each time.
-const CACHE_CAPACITY: u64 = 10_000;
+/// Assets remembered; more are looked up again.
+const REMEMBERED: u64 = 10_000;
 
-/// Assets by code. Cloning is cheap and shares the cache.
+/// Assets by code. Cloning is cheap and shares the memory.
 #[derive(Debug, Clone)]
-pub(crate) struct AssetDirectory {
+pub struct AssetDirectory {
     pool: PgPool,
-    codes: Cache<String, AssetCode>,
+    known: Cache<String, AssetCode>,
 }
 
-/// An asset that a request names.
+/// What is known of an asset before it is locked.
 #[derive(Debug, Clone)]
-pub(crate) struct ResolvedAsset {
-    /// As stored.
-    pub(crate) code: AssetCode,
-    /// `None` from the cache: the type may have changed.
-    pub(crate) kind: Option<AssetType>,
+pub struct KnownAsset {
+    /// As it was written when it was made.
+    pub code: AssetCode,
+    /// What sort of thing it is, if it was read rather than remembered.
+    pub kind: Option<AssetType>,
 }
 
 impl AssetDirectory {
-    /// Creates a directory with an empty cache.
-    pub(crate) fn new(pool: PgPool) -> Self {
-        let codes = Cache::new(CACHE_CAPACITY);
-        Self { pool, codes }
+    /// A directory that remembers nothing yet.
+    pub fn new(pool: PgPool) -> Self {
+        let known = Cache::new(REMEMBERED);
+        Self { pool, known }
     }
 
-    /// Finds an asset, in the cache if it is there.
-    pub(crate) async fn find(&self, code: &str) -> Result<Option<ResolvedAsset>, sqlx::Error> {
-        match self.codes.get(&code.to_ascii_lowercase()).await {
-            Some(code) => Ok(Some(ResolvedAsset { code, kind: None })),
+    /// The asset with this code.
+    pub async fn find(&self, code: &str) -> Result<Option<KnownAsset>, sqlx::Error> {
+        let remembered = self.known.get(&code.to_ascii_lowercase()).await;
+        match remembered {
+            Some(code) => Ok(Some(KnownAsset { code, kind: None })),
             None => self.read(code).await,
         }
     }
 
-    /// Reads an asset with its current type.
-    pub(crate) async fn read(&self, code: &str) -> Result<Option<ResolvedAsset>, sqlx::Error> {
+    /// The asset with this code, and its type as it is now.
+    pub async fn read(&self, code: &str) -> Result<Option<KnownAsset>, sqlx::Error> {
         let Some(asset) = repo::find_asset(&self.pool, code).await? else {
             return Ok(None);
         };
         let key = asset.code.as_str().to_ascii_lowercase();
-        self.codes.insert(key, asset.code.clone()).await;
-        Ok(Some(ResolvedAsset {
+        self.known.insert(key, asset.code.clone()).await;
+        Ok(Some(KnownAsset {
             code: asset.code,
             kind: Some(asset.kind),
         }))

@@ -1,4 +1,4 @@
-//! The events of assets.
+//! An asset's changes as events.
 
 use platform::{
     ids::Ids,
@@ -9,8 +9,8 @@ use proto::events::v1::AssetChanged;
 use super::model::Asset;
 use crate::SCHEMA;
 
-/// Returns the event of a created or updated asset.
-pub(crate) fn changed(asset: &Asset, ids: &Ids) -> Message {
+/// It was made or changed.
+pub fn changed(asset: &Asset, ids: &Ids) -> Message {
     let aggregate = Aggregate {
         kind: "asset",
         id: asset.id.uuid(),

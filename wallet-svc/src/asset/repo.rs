@@ -1,4 +1,4 @@
-//! Reads and writes assets.
+//! Assets in the database.
 
 use chrono::{DateTime, Utc};
 use platform::{
@@ -11,8 +11,9 @@ use platform::{
 use proto::{common::v1::ListRequest, lists::wallet::ASSETS};
 use sqlx::{Executor, FromRow, PgConnection, Postgres, postgres::PgRow};
 
-use super::model::{Asset, AssetCode, AssetId, AssetType, SYSTEM_ASSETS};
+use super::model::{Asset, AssetCode, AssetId, AssetType, FIRST_ASSETS};
 
+/// A row of `wallet.assets`.
 #[derive(Debug, sqlx::FromRow)]
 struct AssetRow {
     id: AssetId,
@@ -61,9 +62,9 @@ impl FromRow<'_, PgRow> for Asset {
     }
 }
 
-/// Finds an asset by its code, in any case. A malformed code is not sent to Postgres, which does not
-/// accept every text.
-pub(crate) async fn find_asset<'c>(
+/// The asset with this code, in any case. What can be no code is nobody's, and may hold what Postgres
+/// does not take.
+pub async fn find_asset<'c>(
     conn: impl Executor<'c, Database = Postgres>,
     code: &str,
 ) -> Result<Option<Asset>, sqlx::Error> {
@@ -80,8 +81,8 @@ pub(crate) async fn find_asset<'c>(
     Ok(row.fetch_optional(conn).await?.map(Asset::from))
 }
 
-/// Locks an asset by its code, in any case; postings in it wait.
-pub(crate) async fn lock_asset_in_tx(
+/// The asset with this code, in any case, locked: postings in it wait.
+pub async fn lock_asset_in_tx(
     conn: &mut PgConnection,
     code: &str,
 ) -> Result<Option<Asset>, sqlx::Error> {
@@ -98,7 +99,8 @@ pub(crate) async fn lock_asset_in_tx(
     Ok(row.fetch_optional(conn).await?.map(Asset::from))
 }
 
-pub(crate) async fn list_assets(
+/// Assets as the request wants them.
+pub async fn list_assets(
     conn: &mut PgConnection,
     request: &ListRequest,
 ) -> Result<Page<Asset>, Failure> {
@@ -108,10 +110,8 @@ pub(crate) async fn list_assets(
         .await
 }
 
-pub(crate) async fn insert_asset_in_tx(
-    conn: &mut PgConnection,
-    asset: &Asset,
-) -> Result<(), sqlx::Error> {
+/// Keeps a new asset.
+pub async fn insert_asset_in_tx(conn: &mut PgConnection, asset: &Asset) -> Result<(), sqlx::Error> {
     let written = sqlx::query!(
         "insert into wallet.assets
              (id, code, name, symbol, type, decimal_places, enabled, system, logo, contract,
@@ -136,11 +136,8 @@ pub(crate) async fn insert_asset_in_tx(
     ensure_affected(written.execute(conn).await?, 1)
 }
 
-/// Writes the fields that an update can change.
-pub(crate) async fn update_asset_in_tx(
-    conn: &mut PgConnection,
-    asset: &Asset,
-) -> Result<(), sqlx::Error> {
+/// Keeps what a patch can change.
+pub async fn update_asset_in_tx(conn: &mut PgConnection, asset: &Asset) -> Result<(), sqlx::Error> {
     let written = sqlx::query!(
         "update wallet.assets
          set name = $2, symbol = $3, type = $4, decimal_places = $5, enabled = $6, logo = $7,
@@ -161,12 +158,9 @@ pub(crate) async fn update_asset_in_tx(
     ensure_affected(written.execute(conn).await?, 1)
 }
 
-/// Returns whether a transaction was ever accepted in the asset. Balance rows of rejected ones are
-/// not `used`.
-pub(crate) async fn is_used(
-    conn: &mut PgConnection,
-    code: &AssetCode,
-) -> Result<bool, sqlx::Error> {
+/// Whether a transaction was ever accepted in it: each touches a balance, an open one by what it
+/// holds or lets expect. A balance row that was made for a refused one does not count.
+pub async fn is_used(conn: &mut PgConnection, code: &AssetCode) -> Result<bool, sqlx::Error> {
     sqlx::query_scalar!(
         r#"select exists (
                select from wallet.balances where asset_code = $1 and used
@@ -177,13 +171,13 @@ pub(crate) async fn is_used(
     .await
 }
 
-/// Inserts the system assets that do not exist, as unpublished (version 0).
-pub(crate) async fn insert_system_assets_in_tx(
+/// Makes the first assets unless they exist; nobody is told yet.
+pub async fn insert_first_assets_in_tx(
     conn: &mut PgConnection,
     ids: &Ids,
     now: DateTime<Utc>,
 ) -> Result<(), sqlx::Error> {
-    for asset in SYSTEM_ASSETS {
+    for (code, name, symbol, kind, decimal_places) in FIRST_ASSETS {
         sqlx::query!(
             "insert into wallet.assets
                  (id, code, name, symbol, type, decimal_places, system, version, created_at,
@@ -191,11 +185,11 @@ pub(crate) async fn insert_system_assets_in_tx(
              values ($1, $2, $3, $4, $5, $6, true, 0, $7, $7)
              on conflict do nothing",
             ids.next::<Asset>() as _,
-            asset.code,
-            asset.name,
-            asset.symbol,
-            asset.kind.as_str(),
-            asset.decimal_places,
+            code,
+            name,
+            symbol,
+            kind.as_str(),
+            decimal_places,
             now,
         )
         .execute(&mut *conn)
@@ -204,10 +198,8 @@ pub(crate) async fn insert_system_assets_in_tx(
     Ok(())
 }
 
-/// Marks the unpublished assets as published and returns them; the caller appends their events.
-pub(crate) async fn take_unpublished_in_tx(
-    conn: &mut PgConnection,
-) -> Result<Vec<Asset>, sqlx::Error> {
+/// The assets that nobody was told of yet, which must be told of in this transaction.
+pub async fn take_untold_in_tx(conn: &mut PgConnection) -> Result<Vec<Asset>, sqlx::Error> {
     let rows = sqlx::query_as!(
         AssetRow,
         "update wallet.assets set version = 1 where version = 0

@@ -1,37 +1,38 @@
-//! Reads users from identity-svc.
+//! Users, who live in identity-svc.
 
 use platform::{error::Failure, grpc::client::Client};
 use proto::identity::v1::{BatchGetUsersRequest, User, user_service_client::UserServiceClient};
 
 use crate::wallet::model::UserId;
 
-/// Users that one call may request.
-const MAX_BATCH: usize = 1_000;
+/// The most users that one call may ask for.
+const BATCH: usize = 1_000;
 
-/// A client of identity-svc. Cloning is cheap.
+/// Asks identity-svc about users.
 #[derive(Debug, Clone)]
-pub(crate) struct Users(UserServiceClient<Client>);
+pub struct Users(UserServiceClient<Client>);
 
 impl Users {
-    pub(crate) fn new(identity: &Client) -> Self {
+    /// Asks over this connection.
+    pub fn new(identity: &Client) -> Self {
         Self(identity.service())
     }
 
-    pub(crate) async fn exists(&self, user: UserId) -> Result<bool, Failure> {
+    /// Whether there is such a user.
+    pub async fn exists(&self, user: UserId) -> Result<bool, Failure> {
         Ok(!self.find(&[user]).await?.is_empty())
     }
 
-    /// Finds users, in any order.
-    pub(crate) async fn find(&self, users: &[UserId]) -> Result<Vec<User>, Failure> {
+    /// These users, in any order; unknown ones are left out.
+    pub async fn find(&self, users: &[UserId]) -> Result<Vec<User>, Failure> {
         let mut found = Vec::with_capacity(users.len());
-        for batch in users.chunks(MAX_BATCH) {
+        for batch in users.chunks(BATCH) {
             let request = BatchGetUsersRequest {
                 ids: batch.iter().map(ToString::to_string).collect(),
             };
-            let mut client = self.0.clone();
-            let response = client.batch_get_users(request).await;
-            let response = response.map_err(|status| Failure::from_status(&status))?;
-            found.extend(response.into_inner().users);
+            let answer = self.0.clone().batch_get_users(request).await;
+            let answer = answer.map_err(|status| Failure::from_status(&status))?;
+            found.extend(answer.into_inner().users);
         }
         Ok(found)
     }

@@ -1,3 +1,3 @@
-//! Calls to other services.
+//! The other contexts, as wallet-svc needs them.
 
-pub(crate) mod identity;
+pub mod identity;

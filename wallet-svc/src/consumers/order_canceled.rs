@@ -1,4 +1,4 @@
-//! `OrderCanceled`: revokes the bonus of a canceled order in proportion to the refund.
+//! `OrderCanceled`: the order's bonus is taken back in proportion to the refund.
 
 use platform::{
     error::Failure,
@@ -6,14 +6,18 @@ use platform::{
 };
 use proto::events::v1::OrderCanceled;
 
-use super::{Ledger, amount, id};
+use super::{Poster, amount, id};
 use crate::ledger::{BonusChange, Command};
 
-/// Revokes the bonus of a canceled order in proportion to the refund.
+/// Takes bonuses back.
 #[derive(Debug, Clone)]
-pub struct RevokeBonus(pub Ledger);
+pub struct RevokeBonus(
+    /// What it posts with.
+    pub Poster,
+);
 
 impl RevokeBonus {
+    /// Applies the event.
     pub async fn handle(&self, event: OrderCanceled) -> Result<Applied, Failure> {
         if event.bonus_revoked.is_empty() {
             return Ok(Applied::Before);
@@ -29,9 +33,8 @@ impl RevokeBonus {
             granted: None,
             revoked: Some(revoked),
         };
-        self.0
-            .post(Command::Bonus(change), "service:orders-svc")
-            .await
+        let command = Command::Bonus(change);
+        self.0.post(command, "service:orders-svc").await
     }
 }
 

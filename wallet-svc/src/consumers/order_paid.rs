@@ -1,4 +1,4 @@
-//! `OrderPaid`: grants the bonus of a paid order.
+//! `OrderPaid`: the order's bonus is granted.
 
 use platform::{
     error::Failure,
@@ -6,14 +6,18 @@ use platform::{
 };
 use proto::events::v1::OrderPaid;
 
-use super::{Ledger, amount, id};
+use super::{Poster, amount, id};
 use crate::ledger::{BonusChange, Command};
 
-/// Grants the bonus of a paid order.
+/// Grants bonuses.
 #[derive(Debug, Clone)]
-pub struct GrantBonus(pub Ledger);
+pub struct GrantBonus(
+    /// What it posts with.
+    pub Poster,
+);
 
 impl GrantBonus {
+    /// Applies the event.
     pub async fn handle(&self, event: OrderPaid) -> Result<Applied, Failure> {
         let granted = amount(&event.bonus)?;
         if !granted.is_positive() {
@@ -26,9 +30,8 @@ impl GrantBonus {
             granted: Some(granted),
             revoked: None,
         };
-        self.0
-            .post(Command::Bonus(change), "service:orders-svc")
-            .await
+        let command = Command::Bonus(change);
+        self.0.post(command, "service:orders-svc").await
     }
 }
 

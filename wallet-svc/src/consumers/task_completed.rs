@@ -1,4 +1,4 @@
-//! `TaskCompleted`: credits the reward of a completed task.
+//! `TaskCompleted`: the reward is credited, under the transaction id that the event carries.
 
 use platform::{
     error::Failure,
@@ -6,17 +6,21 @@ use platform::{
 };
 use proto::events::v1::TaskCompleted;
 
-use super::{Ledger, amount, id};
+use super::{Poster, amount, id};
 use crate::{
     ledger::{Command, Reward},
     transaction::metadata::Metadata,
 };
 
-/// Credits the reward of a completed task.
+/// Credits rewards.
 #[derive(Debug, Clone)]
-pub struct CreditReward(pub Ledger);
+pub struct CreditReward(
+    /// What it posts with.
+    pub Poster,
+);
 
 impl CreditReward {
+    /// Applies the event.
     pub async fn handle(&self, event: TaskCompleted) -> Result<Applied, Failure> {
         let metadata = Metadata::default()
             .with_text("reason", "task")
@@ -29,9 +33,8 @@ impl CreditReward {
             amount: amount(&event.amount)?,
             metadata,
         };
-        self.0
-            .post(Command::Reward(reward), "service:identity-svc")
-            .await
+        let command = Command::Reward(reward);
+        self.0.post(command, "service:identity-svc").await
     }
 }
 

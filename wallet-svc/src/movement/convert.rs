@@ -1,4 +1,4 @@
-//! Converts movements to messages.
+//! Movements on the wire.
 
 use platform::clock::to_proto;
 use proto::wallet::v1 as wire;
@@ -6,8 +6,8 @@ use proto::wallet::v1 as wire;
 use super::model::Movement;
 use crate::transaction::{convert, model::Transaction};
 
-/// Encodes a movement, with its transaction if that is included.
-pub(crate) fn movement(movement: &Movement, transaction: Option<&Transaction>) -> wire::Movement {
+/// As the wire has it, with its transaction where it was asked for.
+pub fn movement(movement: &Movement, transaction: Option<&Transaction>) -> wire::Movement {
     wire::Movement {
         id: movement.id.to_string(),
         wallet_id: movement.wallet.to_string(),

@@ -1,11 +1,12 @@
-//! Converts payment methods to messages.
+//! Payment methods on the wire.
 
 use platform::clock::to_proto;
 use proto::wallet::v1 as wire;
 
 use super::model::{Capability, Feature, PaymentMethod};
 
-pub(crate) fn payment_method(method: &PaymentMethod) -> wire::PaymentMethod {
+/// As the wire has it.
+pub fn payment_method(method: &PaymentMethod) -> wire::PaymentMethod {
     let capabilities = method.capabilities.iter().copied().map(Capability::as_str);
     let features = method.features.iter().copied().map(Feature::as_str);
     wire::PaymentMethod {

@@ -9,9 +9,12 @@ use tonic::{Request, Response, Status};
 use super::{convert, model::PaymentMethods, select::select};
 use crate::error::Error;
 
-/// Adapts [`PaymentMethods`] to gRPC; everybody may read them.
+/// Answers about payment methods; everybody may ask.
 #[derive(Debug, Clone)]
-pub(crate) struct PaymentMethodGrpc(pub(crate) PaymentMethods);
+pub struct PaymentMethodGrpc(
+    /// Those configured.
+    pub PaymentMethods,
+);
 
 #[tonic::async_trait]
 impl PaymentMethodService for PaymentMethodGrpc {
@@ -19,10 +22,8 @@ impl PaymentMethodService for PaymentMethodGrpc {
         &self,
         request: Request<GetPaymentMethodRequest>,
     ) -> Result<Response<GetPaymentMethodResponse>, Status> {
-        let method = self
-            .0
-            .find(&request.get_ref().slug)
-            .ok_or(Error::PaymentMethodNotFound)?;
+        let found = self.0.find(&request.get_ref().slug);
+        let method = found.ok_or(Error::PaymentMethodNotFound)?;
         let payment_method = Some(convert::payment_method(method));
         Ok(Response::new(GetPaymentMethodResponse { payment_method }))
     }

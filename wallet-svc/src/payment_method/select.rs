@@ -1,11 +1,11 @@
-//! Filters and sorts payment methods in memory, like [`platform::list`] does in Postgres. Pure.
+//! A list request answered from memory, as [`platform::list`] answers one from a table. Pure.
 
 use std::cmp::Ordering;
 
 use platform::{
     error::{Code, Failure, FieldCode},
     list::{
-        check::{Condition, Start, Test, check},
+        check::{Comparison, Condition, Membership, Predicate, Start, check},
         fields::Value,
     },
 };
@@ -16,8 +16,8 @@ use proto::{
 
 use super::model::PaymentMethod;
 
-/// Returns the methods that match a list request, in its order.
-pub(crate) fn select<'m>(
+/// The methods that the request wants, in the order it wants.
+pub fn select<'m>(
     methods: &'m [PaymentMethod],
     request: &ListRequest,
 ) -> Result<Vec<&'m PaymentMethod>, Failure> {
@@ -26,10 +26,11 @@ pub(crate) fn select<'m>(
         let refused = Failure::new(Code::InvalidQuery, "page[after]: has no pages");
         return Err(refused.field("page[after]", FieldCode::UnknownField, "has no pages"));
     }
-    let mut found: Vec<_> = methods
-        .iter()
-        .filter(|method| checked.conditions.iter().all(|one| matches(method, one)))
-        .collect();
+    let wanted = |method: &&PaymentMethod| {
+        let mut conditions = checked.conditions.iter();
+        conditions.all(|condition| holds(method, condition))
+    };
+    let mut found: Vec<_> = methods.iter().filter(wanted).collect();
     found.sort_by(|a, b| {
         let keys = checked.sort.iter().map(|(field, descending)| {
             let order = compare(&value(a, field.name), &value(b, field.name));
@@ -41,15 +42,18 @@ pub(crate) fn select<'m>(
     Ok(found)
 }
 
-fn matches(method: &PaymentMethod, Condition { field, test }: &Condition) -> bool {
+fn holds(method: &PaymentMethod, Condition { field, predicate }: &Condition) -> bool {
     let value = value(method, field.name);
-    match test {
-        Test::Equals(wanted) => value == *wanted,
-        Test::In(wanted) => wanted.contains(&value),
-        Test::NotIn(unwanted) => !unwanted.contains(&value),
-        Test::Compares(operator, bound) => compares(compare(&value, bound), *operator),
-        // No field of the table is a text to search or a flag.
-        Test::Matches { .. } | Test::Switched(_) | Test::Holds(_) => false,
+    match predicate {
+        Predicate::Member(Membership::Equals(wanted))
+        | Predicate::Scalar(Comparison::Equals(wanted)) => value == *wanted,
+        Predicate::Member(Membership::In(wanted)) => wanted.contains(&value),
+        Predicate::Member(Membership::NotIn(unwanted)) => !unwanted.contains(&value),
+        Predicate::Scalar(Comparison::Bound(operator, bound)) => {
+            compares(compare(&value, bound), *operator)
+        }
+        // No field of the table is a text to match or a flag.
+        Predicate::Scalar(Comparison::Matches { .. }) | Predicate::Flag(_) => false,
     }
 }
 
@@ -63,7 +67,7 @@ fn compares(order: Ordering, operator: Operator) -> bool {
     }
 }
 
-/// Returns the value of a field of the list table.
+/// The value of a field of the table.
 fn value(method: &PaymentMethod, field: &str) -> Value {
     match field {
         "createdAt" => Value::Time(method.created_at),
@@ -72,7 +76,7 @@ fn value(method: &PaymentMethod, field: &str) -> Value {
     }
 }
 
-/// Compares two values of one field.
+/// Two values of one field.
 fn compare(left: &Value, right: &Value) -> Ordering {
     match (left, right) {
         (Value::Time(left), Value::Time(right)) => left.cmp(right),
@@ -105,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn filters_and_sorts_like_a_table() {
+    fn filters_and_sorts_as_a_table_would() {
         for (query, expected) in [
             ("", "abc"),
             ("filter[slug]=b", "b"),
@@ -128,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn queries_beyond_the_list_table_are_refused() {
+    fn refuses_what_the_table_does_not_have() {
         for query in [
             "filter[name]=a",
             "filter[slug]=like:a",

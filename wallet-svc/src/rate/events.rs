@@ -1,4 +1,4 @@
-//! The events of rates.
+//! A rate's changes as events.
 
 use platform::{
     ids::Ids,
@@ -9,13 +9,13 @@ use proto::events::v1::RateChanged;
 use super::model::ExchangeRate;
 use crate::SCHEMA;
 
-/// Returns the event of a created or updated rate.
-pub(crate) fn changed(rate: &ExchangeRate, ids: &Ids) -> Message {
+/// It was made or changed.
+pub fn changed(rate: &ExchangeRate, ids: &Ids) -> Message {
     message(rate, false, ids)
 }
 
-/// Returns the event of a deleted rate, whose version is already incremented.
-pub(crate) fn deleted(rate: &ExchangeRate, ids: &Ids) -> Message {
+/// It was deleted; the version is that of its end.
+pub fn deleted(rate: &ExchangeRate, ids: &Ids) -> Message {
     message(rate, true, ids)
 }
 

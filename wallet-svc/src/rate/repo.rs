@@ -1,4 +1,4 @@
-//! Reads and writes rates.
+//! Rates in the database.
 
 use chrono::{DateTime, Utc};
 use platform::{
@@ -13,6 +13,7 @@ use sqlx::{FromRow, PgConnection, postgres::PgRow};
 use super::model::{ExchangeRate, Pair, RateId};
 use crate::asset::model::AssetCode;
 
+/// A row of `wallet.rates`.
 #[derive(FromRow)]
 struct RateRow {
     id: RateId,
@@ -50,9 +51,9 @@ impl FromRow<'_, PgRow> for ExchangeRate {
     }
 }
 
-/// Finds the conversion of `base` into `quote`: the pair's own rate, else the inverse pair's. One
-/// statement, so both are read at the same moment.
-pub(crate) async fn find_conversion(
+/// How to turn `base` into `quote`: by the pair's own rate, else by that of its inverse; codes as
+/// stored. One statement, so that it sees one moment also outside a transaction.
+pub async fn find_conversion_in_tx(
     conn: &mut PgConnection,
     base: &AssetCode,
     quote: &AssetCode,
@@ -72,8 +73,8 @@ pub(crate) async fn find_conversion(
     .await
 }
 
-/// Finds the rate of this pair, not of its inverse.
-pub(crate) async fn find_rate(
+/// The rate of this pair itself.
+pub async fn find_rate(
     conn: &mut PgConnection,
     pair: &Pair,
 ) -> Result<Option<ExchangeRate>, sqlx::Error> {
@@ -88,8 +89,8 @@ pub(crate) async fn find_rate(
     Ok(row.fetch_optional(conn).await?.map(ExchangeRate::from))
 }
 
-/// Locks the rate of this pair, not of its inverse.
-pub(crate) async fn lock_rate_in_tx(
+/// The rate of this pair itself, locked against every other change.
+pub async fn lock_rate_in_tx(
     conn: &mut PgConnection,
     pair: &Pair,
 ) -> Result<Option<ExchangeRate>, sqlx::Error> {
@@ -104,7 +105,8 @@ pub(crate) async fn lock_rate_in_tx(
     Ok(row.fetch_optional(conn).await?.map(ExchangeRate::from))
 }
 
-pub(crate) async fn list_rates(
+/// Rates as the request wants them.
+pub async fn list_rates(
     conn: &mut PgConnection,
     request: &ListRequest,
 ) -> Result<Page<ExchangeRate>, Failure> {
@@ -114,7 +116,8 @@ pub(crate) async fn list_rates(
         .await
 }
 
-pub(crate) async fn insert_rate_in_tx(
+/// Keeps a new rate.
+pub async fn insert_rate_in_tx(
     conn: &mut PgConnection,
     rate: &ExchangeRate,
 ) -> Result<(), sqlx::Error> {
@@ -136,8 +139,8 @@ pub(crate) async fn insert_rate_in_tx(
     ensure_affected(written.execute(conn).await?, 1)
 }
 
-/// Writes the fields that an update can change.
-pub(crate) async fn update_rate_in_tx(
+/// Keeps what a patch can change.
+pub async fn update_rate_in_tx(
     conn: &mut PgConnection,
     rate: &ExchangeRate,
 ) -> Result<(), sqlx::Error> {
@@ -153,10 +156,8 @@ pub(crate) async fn update_rate_in_tx(
     ensure_affected(written.execute(conn).await?, 1)
 }
 
-pub(crate) async fn delete_rate_in_tx(
-    conn: &mut PgConnection,
-    id: RateId,
-) -> Result<(), sqlx::Error> {
+/// Deletes a rate.
+pub async fn delete_rate_in_tx(conn: &mut PgConnection, id: RateId) -> Result<(), sqlx::Error> {
     let deleted = sqlx::query!("delete from wallet.rates where id = $1", id as _);
     ensure_affected(deleted.execute(conn).await?, 1)
 }

@@ -10,9 +10,12 @@ use tonic::{Request, Response, Status};
 
 use super::Settings;
 
-/// Adapts [`Settings`] to gRPC.
+/// Answers the settings.
 #[derive(Debug, Clone)]
-pub(crate) struct SettingsGrpc(pub(crate) Arc<Settings>);
+pub struct SettingsGrpc(
+    /// The settings.
+    pub Arc<Settings>,
+);
 
 #[tonic::async_trait]
 impl SettingsService for SettingsGrpc {

@@ -11,23 +11,25 @@ use crate::{
     wallet::model::{EXCHANGE, WalletId},
 };
 
-pub(crate) type TransactionId = Id<Transaction>;
+/// The id of a transaction.
+pub type TransactionId = Id<Transaction>;
 
-/// The direction in which money moves.
+/// Where the money goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum TransactionType {
-    /// From outside to a wallet.
+pub enum TransactionType {
+    /// From outside into a wallet.
     Deposit,
-    /// From one wallet to another.
+    /// From a wallet to another.
     Transfer,
-    /// From a wallet to outside.
+    /// From a wallet to the outside.
     Withdrawal,
-    /// From one asset of a wallet to another.
+    /// From one asset of a wallet into another.
     Exchange,
 }
 
 impl TransactionType {
-    pub(crate) const fn as_str(self) -> &'static str {
+    /// Its public name.
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Deposit => "deposit",
             Self::Transfer => "transfer",
@@ -37,22 +39,24 @@ impl TransactionType {
     }
 }
 
-/// The status of a transaction.
+/// How far a transaction has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Status {
+pub enum Status {
+    /// Created.
     Pending,
-    /// Approved; settlement is in progress.
+    /// Approved, being settled.
     Processing,
-    /// Settled; its movements exist.
+    /// Settled: its movements exist.
     Confirmed,
-    /// Not settled; nothing moved.
+    /// Given up; nothing moved.
     Failed,
-    /// Not approved; nothing moved.
+    /// Refused; nothing moved.
     Rejected,
 }
 
 impl Status {
-    pub(crate) const fn as_str(self) -> &'static str {
+    /// Its public name.
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Pending => "pending",
             Self::Processing => "processing",
@@ -62,13 +66,13 @@ impl Status {
         }
     }
 
-    /// Returns whether its debit is held.
-    pub(crate) const fn is_open(self) -> bool {
+    /// Whether money is held for it.
+    pub const fn is_open(self) -> bool {
         matches!(self, Self::Pending | Self::Processing)
     }
 
-    /// Returns the status after an action; `None` if the action is not allowed.
-    pub(crate) const fn after(self, action: Action) -> Option<Self> {
+    /// Where the action leads from here, if it is allowed.
+    pub const fn after(self, action: Action) -> Option<Self> {
         match (self, action) {
             (Self::Pending, Action::Approve) => Some(Self::Processing),
             (Self::Pending | Self::Processing, Action::Confirm) => Some(Self::Confirmed),
@@ -79,17 +83,22 @@ impl Status {
     }
 }
 
-/// A change of a transaction's status.
+/// A step in a transaction's life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Action {
+pub enum Action {
+    /// It will be settled.
     Approve,
+    /// It is settled.
     Confirm,
+    /// It could not be settled.
     Fail,
+    /// It will not be settled.
     Reject,
 }
 
 impl Action {
-    pub(crate) const fn as_str(self) -> &'static str {
+    /// Its public name.
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Approve => "approve",
             Self::Confirm => "confirm",
@@ -99,12 +108,14 @@ impl Action {
     }
 }
 
-/// An unknown name in the database.
+/// Text in the database that is none of ours.
 #[derive(Debug, thiserror::Error)]
 #[error("unknown {kind} {text:?}")]
-pub(crate) struct Unknown {
-    pub(crate) kind: &'static str,
-    pub(crate) text: String,
+pub struct Unknown {
+    /// Of what.
+    pub kind: &'static str,
+    /// What was found.
+    pub text: String,
 }
 
 impl FromStr for TransactionType {
@@ -150,83 +161,96 @@ fn find<T: Copy, const N: usize>(
         })
 }
 
-/// The texts that a transaction's creator gives; immutable.
+/// The part of a transaction that its creator gives and that never changes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Notes {
-    pub(crate) description: Option<String>,
-    /// The external address that the money comes from.
-    pub(crate) origin_address: Option<String>,
-    /// The external address that the money goes to.
-    pub(crate) destination_address: Option<String>,
-    /// The client's identifier.
-    pub(crate) external_reference: Option<String>,
-    /// JSON object of the client, as written.
-    pub(crate) custom_data: Option<String>,
+pub struct Notes {
+    /// For people.
+    pub description: Option<String>,
+    /// Where it came from, outside.
+    pub origin_address: Option<String>,
+    /// Where it goes, outside.
+    pub destination_address: Option<String>,
+    /// The client's own name for it.
+    pub external_reference: Option<String>,
+    /// The client's JSON object, as written.
+    pub custom_data: Option<String>,
 }
 
-/// An entry of a transaction's history.
+/// A step in a transaction's history.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Change {
-    /// `None` for the creation.
-    pub(crate) from: Option<Status>,
-    pub(crate) to: Status,
+pub struct Change {
+    /// The state before; none where it was made.
+    pub from: Option<Status>,
+    /// The state after.
+    pub to: Status,
     /// `user:<id>`, `key:<id>` or `service:<name>`.
-    pub(crate) actor: String,
-    pub(crate) created_at: DateTime<Utc>,
+    pub actor: String,
+    /// When.
+    pub created_at: DateTime<Utc>,
 }
 
-/// The two wallets between which money moves; one may be a system wallet.
+/// The two wallets between which the money moves; one may be the system's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Sides {
-    pub(crate) debit: WalletId,
-    pub(crate) credit: WalletId,
+pub struct Sides {
+    /// The wallet debited.
+    pub debit: WalletId,
+    /// The wallet credited.
+    pub credit: WalletId,
 }
 
-/// An intent to move money, with its status.
+/// An intent to move money, and what became of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Transaction {
-    pub(crate) id: TransactionId,
-    pub(crate) kind: TransactionType,
+pub struct Transaction {
+    /// Its id.
+    pub id: TransactionId,
+    /// Where the money goes.
+    pub kind: TransactionType,
     /// `<feature>` or `<feature>:<method>`.
-    pub(crate) code: String,
-    pub(crate) status: Status,
-    pub(crate) asset: AssetCode,
-    /// Above zero.
-    pub(crate) amount: Amount,
-    /// Includes system wallets; both are one wallet in an exchange.
-    pub(crate) sides: Sides,
-    pub(crate) notes: Notes,
-    /// The provider's identifier.
-    pub(crate) external_id: Option<String>,
-    /// Unique; generated.
-    pub(crate) reference: String,
+    pub code: String,
+    /// How far it has come.
+    pub status: Status,
+    /// The asset moved.
+    pub asset: AssetCode,
+    /// How much of it; above zero.
+    pub amount: Amount,
+    /// The wallets in the ledger, system wallets included; one wallet twice in an exchange.
+    pub sides: Sides,
+    /// What its creator said of it.
+    pub notes: Notes,
+    /// Its name with a provider.
+    pub external_id: Option<String>,
+    /// Unique, made by the service.
+    pub reference: String,
     /// JSON object of the service.
-    pub(crate) metadata: Metadata,
-    /// The id of its ledger operation, and its index in it.
-    pub(crate) operation: Option<(String, i32)>,
-    /// The transaction that it refunds.
-    pub(crate) refunds: Option<TransactionId>,
-    /// Counts the events from 1.
-    pub(crate) version: i64,
-    /// The time of the final status.
-    pub(crate) processed_at: Option<DateTime<Utc>>,
-    pub(crate) created_at: DateTime<Utc>,
-    pub(crate) updated_at: DateTime<Utc>,
+    pub metadata: Metadata,
+    /// The ledger operation that it is part of, and its place in it.
+    pub operation: Option<(String, i32)>,
+    /// The transaction whose money it gives back.
+    pub refunds: Option<TransactionId>,
+    /// Counts its events from 1.
+    pub version: i64,
+    /// When it reached a final state.
+    pub processed_at: Option<DateTime<Utc>>,
+    /// When it was made.
+    pub created_at: DateTime<Utc>,
+    /// When it changed last.
+    pub updated_at: DateTime<Utc>,
 }
 
 impl Transaction {
-    /// Returns the public origin; `None` for a deposit.
-    pub(crate) fn origin(&self) -> Option<WalletId> {
+    /// The wallet it is shown to come from: none for a deposit.
+    pub fn origin(&self) -> Option<WalletId> {
         (self.kind != TransactionType::Deposit).then_some(self.sides.debit)
     }
 
-    /// Returns the public destination; `None` for a withdrawal.
-    pub(crate) fn destination(&self) -> Option<WalletId> {
+    /// The wallet it is shown to go to: none for a withdrawal.
+    pub fn destination(&self) -> Option<WalletId> {
         (self.kind != TransactionType::Withdrawal).then_some(self.sides.credit)
     }
 
-    /// Returns the system wallet that is the other side; `None` for a transfer.
-    pub(crate) fn system_wallet(&self) -> Option<WalletId> {
+    /// The system's wallet on the other side of a deposit or withdrawal, or between the assets of an
+    /// exchange.
+    pub fn system_wallet(&self) -> Option<WalletId> {
         match self.kind {
             TransactionType::Deposit => Some(self.sides.debit),
             TransactionType::Transfer => None,

@@ -1,4 +1,4 @@
-//! The events of wallets.
+//! A wallet's changes as events.
 
 use platform::{
     ids::Ids,
@@ -17,7 +17,8 @@ fn aggregate(wallet: &Wallet) -> Aggregate {
     }
 }
 
-pub(crate) fn created(wallet: &Wallet, ids: &Ids) -> Message {
+/// It exists.
+pub fn created(wallet: &Wallet, ids: &Ids) -> Message {
     let body = WalletCreated {
         wallet_id: wallet.id.to_string(),
         version: wallet.version,
@@ -32,8 +33,8 @@ pub(crate) fn created(wallet: &Wallet, ids: &Ids) -> Message {
     )
 }
 
-/// Returns the event of a locked or unlocked wallet.
-pub(crate) fn lock_changed(wallet: &Wallet, change: LockChange, ids: &Ids) -> Message {
+/// It refuses transactions now, or takes them again.
+pub fn lock_changed(wallet: &Wallet, change: LockChange, ids: &Ids) -> Message {
     let (wallet_id, version) = (wallet.id.to_string(), wallet.version);
     let (id, aggregate) = (ids.uuid(), aggregate(wallet));
     match change {

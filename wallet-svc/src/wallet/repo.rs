@@ -1,11 +1,10 @@
-//! Reads and writes wallets, and reads their balances.
+//! Wallets and their balances in the database.
 
 use chrono::{DateTime, Utc};
 use platform::{
     error::Failure,
     list::{Key, List, Page, fields::Value},
     money::Amount,
-    pg::ensure_affected,
 };
 use proto::{
     common::v1::ListRequest,
@@ -16,6 +15,7 @@ use sqlx::{Executor, FromRow, PgConnection, Postgres, postgres::PgRow};
 use super::model::{Balance, SYSTEM_WALLETS, UserId, Wallet, WalletId};
 use crate::asset::model::AssetCode;
 
+/// A row of `wallet.wallets`.
 #[derive(FromRow)]
 struct WalletRow {
     id: WalletId,
@@ -75,17 +75,24 @@ impl FromRow<'_, PgRow> for Balance {
     }
 }
 
-/// Finds a wallet; system wallets are never found.
-pub(crate) async fn find_wallet<'c>(
+/// The wallet with this id, unless it is the system's.
+pub async fn find_wallet<'c>(
     conn: impl Executor<'c, Database = Postgres>,
     id: WalletId,
 ) -> Result<Option<Wallet>, sqlx::Error> {
-    Ok(find_wallets(conn, &[id], None).await?.pop())
+    let row = sqlx::query_as!(
+        WalletRow,
+        "select id, name, description, owner_id, locked, reference, custom_data, metadata, version,
+             created_at, updated_at
+         from wallet.wallets where id = $1 and not system",
+        id as _,
+    );
+    Ok(row.fetch_optional(conn).await?.map(Wallet::from))
 }
 
-/// Finds wallets, in any order; with an `owner`, only theirs. System wallets are never found.
-pub(crate) async fn find_wallets<'c>(
-    conn: impl Executor<'c, Database = Postgres>,
+/// These wallets but the system's, in any order; only those of `owner` where given.
+pub async fn find_wallets(
+    conn: &mut PgConnection,
     ids: &[WalletId],
     owner: Option<UserId>,
 ) -> Result<Vec<Wallet>, sqlx::Error> {
@@ -97,15 +104,14 @@ pub(crate) async fn find_wallets<'c>(
          where id = any($1) and not system and ($2::uuid is null or owner_id = $2)",
         ids as _,
         owner as _,
-    )
-    .fetch_all(conn)
-    .await?;
+    );
+    let rows = rows.fetch_all(conn).await?;
     Ok(rows.into_iter().map(Wallet::from).collect())
 }
 
-/// Finds the wallets whose rows a list shows: `wallet`, which the reader may see, else all wallets of
-/// `reader`. `None` is no restriction.
-pub(crate) async fn find_listed_wallets(
+/// The wallets whose rows a list shows: `wallet`, which the reader may see; without one, all of
+/// `reader`. `None` where it shows everybody's.
+pub async fn find_listed_wallets(
     conn: &mut PgConnection,
     wallet: Option<WalletId>,
     reader: Option<UserId>,
@@ -113,17 +119,16 @@ pub(crate) async fn find_listed_wallets(
     let (None, Some(reader)) = (wallet, reader) else {
         return Ok(wallet.map(|wallet| vec![wallet]));
     };
-    sqlx::query_scalar!(
+    let ids = sqlx::query_scalar!(
         r#"select id as "id: WalletId" from wallet.wallets where owner_id = $1"#,
         reader as _,
-    )
-    .fetch_all(conn)
-    .await
-    .map(Some)
+    );
+    ids.fetch_all(conn).await.map(Some)
 }
 
-/// Locks a wallet and its balances: postings on it wait, and so do inserts of new balances.
-pub(crate) async fn lock_wallet_in_tx(
+/// The wallet with this id, locked, and its balances with it: postings on it wait, and so do balances
+/// it does not have yet.
+pub async fn lock_wallet_in_tx(
     conn: &mut PgConnection,
     id: WalletId,
 ) -> Result<Option<Wallet>, sqlx::Error> {
@@ -133,9 +138,8 @@ pub(crate) async fn lock_wallet_in_tx(
              created_at, updated_at
          from wallet.wallets where id = $1 and not system for update",
         id as _,
-    )
-    .fetch_optional(&mut *conn)
-    .await?;
+    );
+    let row = row.fetch_optional(&mut *conn).await?;
     sqlx::query!(
         r#"select 1 as "locked!" from wallet.balances
          where wallet_id = $1 order by asset_code for update"#,
@@ -146,8 +150,8 @@ pub(crate) async fn lock_wallet_in_tx(
     Ok(row.map(Wallet::from))
 }
 
-/// Finds the wallet that this operation created.
-pub(crate) async fn find_wallet_of_operation(
+/// The wallet that this operation made.
+pub async fn find_wallet_of_operation(
     conn: &mut PgConnection,
     operation_id: &str,
 ) -> Result<Option<Wallet>, sqlx::Error> {
@@ -161,8 +165,8 @@ pub(crate) async fn find_wallet_of_operation(
     Ok(row.fetch_optional(conn).await?.map(Wallet::from))
 }
 
-/// Inserts a wallet; returns false if its reference or operation id exists already.
-pub(crate) async fn insert_wallet_in_tx(
+/// Keeps a new wallet; false where its reference or operation id exists already.
+pub async fn insert_wallet_in_tx(
     conn: &mut PgConnection,
     wallet: &Wallet,
     operation_id: Option<&str>,
@@ -189,8 +193,8 @@ pub(crate) async fn insert_wallet_in_tx(
     Ok(written.execute(conn).await?.rows_affected() == 1)
 }
 
-/// Inserts the system wallets that do not exist.
-pub(crate) async fn insert_system_wallets_in_tx(
+/// Makes the system wallets unless they exist.
+pub async fn insert_system_wallets_in_tx(
     conn: &mut PgConnection,
     now: DateTime<Utc>,
 ) -> Result<(), sqlx::Error> {
@@ -210,9 +214,9 @@ pub(crate) async fn insert_system_wallets_in_tx(
     Ok(())
 }
 
-/// Writes the fields that an update can change. The versions of its balances are incremented, so that
-/// postings decided without locks on the wallet as it was are rejected.
-pub(crate) async fn update_wallet_in_tx(
+/// Keeps what a patch can change. Postings that were decided on the wallet as it was, without a lock,
+/// find its balances changed.
+pub async fn update_wallet_in_tx(
     conn: &mut PgConnection,
     wallet: &Wallet,
 ) -> Result<(), sqlx::Error> {
@@ -235,11 +239,11 @@ pub(crate) async fn update_wallet_in_tx(
         wallet.version,
         wallet.updated_at,
     );
-    ensure_affected(written.execute(conn).await?, 1)
+    platform::pg::ensure_affected(written.execute(conn).await?, 1)
 }
 
-/// Lists wallets; with an `owner`, only theirs.
-pub(crate) async fn list_wallets(
+/// Wallets as the request wants them; only those of `owner` where given.
+pub async fn list_wallets(
     conn: &mut PgConnection,
     request: &ListRequest,
     owner: Option<UserId>,
@@ -252,8 +256,8 @@ pub(crate) async fn list_wallets(
         .await
 }
 
-/// Lists the balances of a wallet, one for each asset that a transaction ever used.
-pub(crate) async fn list_balances(
+/// What a wallet holds, an entry for each asset that a transaction ever touched.
+pub async fn list_balances(
     conn: &mut PgConnection,
     request: &ListRequest,
     wallet: WalletId,
@@ -266,8 +270,8 @@ pub(crate) async fn list_balances(
         .await
 }
 
-/// Lists the total balances of all wallets; with an `owner`, of theirs.
-pub(crate) async fn list_total_balances(
+/// What all wallets together hold, or those of `owner` where given.
+pub async fn list_total_balances(
     conn: &mut PgConnection,
     request: &ListRequest,
     owner: Option<UserId>,

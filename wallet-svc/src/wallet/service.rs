@@ -1,4 +1,4 @@
-//! The use cases of wallets.
+//! What can be done with wallets.
 
 use chrono::{DateTime, Utc};
 use platform::{
@@ -9,10 +9,9 @@ use platform::{
     ids::Ids,
     list::Page,
     messaging::outbox,
-    patch::Patch,
     pg,
 };
-use proto::{common::v1::ListRequest, wallet::v1 as wire};
+use proto::{common::v1::ListRequest, wallet::v1::CreateWalletResponse};
 use sqlx::{PgConnection, PgPool};
 
 use super::{
@@ -22,12 +21,12 @@ use super::{
 };
 use crate::{SCHEMA, access, clients::identity::Users, error::Error};
 
-/// Attempts to generate a reference that no other wallet has.
-const MAX_REFERENCE_ATTEMPTS: usize = 5;
+/// How often another reference is drawn before a collision is a fault.
+const DRAWS: usize = 5;
 
 /// The use cases of wallets.
 #[derive(Debug, Clone)]
-pub(crate) struct Wallets {
+pub struct Wallets {
     pool: PgPool,
     users: Users,
     clock: Clock,
@@ -35,7 +34,8 @@ pub(crate) struct Wallets {
 }
 
 impl Wallets {
-    pub(crate) const fn new(pool: PgPool, users: Users, clock: Clock, ids: Ids) -> Self {
+    /// Wallets in this database, owned by these users.
+    pub const fn new(pool: PgPool, users: Users, clock: Clock, ids: Ids) -> Self {
         Self {
             pool,
             users,
@@ -44,48 +44,49 @@ impl Wallets {
         }
     }
 
-    /// Creates a wallet, once per idempotency key and once per operation id.
-    pub(crate) async fn create(
+    /// Makes a wallet. With an operation id, a repeat answers the wallet made first.
+    pub async fn create(
         &self,
         new: NewWallet,
         key: Option<&Key>,
-    ) -> Result<Reply<wire::Wallet>, Error> {
-        // A service with an operation id vouches for the owner, who may not exist yet.
+    ) -> Result<Reply<CreateWalletResponse>, Error> {
+        // A service that names its operation vouches for the owner, whom it may be making now.
         if new.operation_id.is_none() {
             self.ensure_user(new.owner).await?;
         }
         let mut work = match idempotency::start(&self.pool, SCHEMA, key).await? {
-            Started::Replay(reply) => return Ok(reply),
+            Started::Replay(answer) => return Ok(answer),
             Started::Fresh(work) => work,
         };
         let wallet = self.create_in_tx(&mut work, &new).await?;
-        Ok(work.commit(convert::wallet(&wallet)).await?)
+        let wallet = Some(convert::wallet(&wallet));
+        Ok(work.commit(CreateWalletResponse { wallet }).await?)
     }
 
-    /// Creates a wallet in the caller's transaction, once per operation id.
-    pub(crate) async fn create_in_tx(
+    /// Makes a wallet in the caller's transaction.
+    pub async fn create_in_tx(
         &self,
         conn: &mut PgConnection,
         new: &NewWallet,
     ) -> Result<Wallet, Error> {
         let operation = new.operation_id.as_deref();
-        for _ in 0..MAX_REFERENCE_ATTEMPTS {
-            let wallet = self.with_new_reference(new);
+        for _ in 0..DRAWS {
+            let wallet = self.draw(new);
             if repo::insert_wallet_in_tx(conn, &wallet, operation).await? {
                 let created = events::created(&wallet, &self.ids);
                 outbox::append_in_tx(conn, SCHEMA, &[created]).await?;
                 return Ok(wallet);
             }
             if let Some(operation) = operation
-                && let Some(existing) = repo::find_wallet_of_operation(conn, operation).await?
+                && let Some(made) = repo::find_wallet_of_operation(conn, operation).await?
             {
-                return Ok(existing);
+                return Ok(made);
             }
         }
-        Err(Failure::internal("no unused wallet reference was generated").into())
+        Err(Failure::internal("no free wallet reference was drawn").into())
     }
 
-    fn with_new_reference(&self, new: &NewWallet) -> Wallet {
+    fn draw(&self, new: &NewWallet) -> Wallet {
         let now = self.clock.now();
         Wallet {
             id: self.ids.next(),
@@ -102,44 +103,33 @@ impl Wallets {
         }
     }
 
-    /// Returns a wallet that the caller may see.
-    pub(crate) async fn get(&self, caller: &Caller, id: &str) -> Result<Wallet, Error> {
+    /// The wallet, if the caller may know of it.
+    pub async fn get(&self, caller: &Caller, id: &str) -> Result<Wallet, Error> {
         let id = WalletId::parse(id).map_err(|_| Error::WalletNotFound)?;
+        let found = repo::find_wallet(&self.pool, id).await?;
         let reader = access::reader(caller)?;
-        let found = repo::find_wallets(&self.pool, &[id], reader).await?.pop();
-        found.ok_or(Error::WalletNotFound)
+        found
+            .filter(|wallet| reader.is_none_or(|user| wallet.owner == Some(user)))
+            .ok_or(Error::WalletNotFound)
     }
 
-    /// Returns the id of the wallet to which a list is limited, if the caller may see it.
-    pub(crate) async fn find_listed(
-        &self,
-        caller: &Caller,
-        id: Option<String>,
-    ) -> Result<Option<WalletId>, Error> {
-        match id {
-            Some(id) => Ok(Some(self.get(caller, &id).await?.id)),
-            None => Ok(None),
-        }
-    }
-
-    /// Updates a wallet. Once this returns that the wallet is locked, no debit of it is confirmed.
-    pub(crate) async fn update(
+    /// Changes a wallet. Once it answers that the wallet is locked, no debit of it is confirmed.
+    pub async fn update(
         &self,
         caller: &Caller,
         id: &str,
         patch: WalletPatch,
     ) -> Result<Wallet, Error> {
         let id = WalletId::parse(id).map_err(|_| Error::WalletNotFound)?;
-        if let Patch::Set(owner) = patch.owner
-            && !is_identity_svc(caller)
+        if let platform::patch::Patch::Set(owner) = patch.owner
+            && !makes_users(caller)
         {
             self.ensure_user(Some(owner)).await?;
         }
         pg::retry_serialization(async || {
             let mut tx = pg::tx(&self.pool).await?;
-            let before = repo::lock_wallet_in_tx(&mut tx, id)
-                .await?
-                .ok_or(Error::WalletNotFound)?;
+            let before = repo::lock_wallet_in_tx(&mut tx, id).await?;
+            let before = before.ok_or(Error::WalletNotFound)?;
             let Some((after, change)) = before.patched(patch.clone(), self.clock.now()) else {
                 return Ok(before);
             };
@@ -154,8 +144,8 @@ impl Wallets {
         .await
     }
 
-    /// Lists the wallets that the caller may see.
-    pub(crate) async fn list(
+    /// Wallets that the caller may know of.
+    pub async fn list(
         &self,
         caller: &Caller,
         request: &ListRequest,
@@ -165,8 +155,8 @@ impl Wallets {
         Ok(repo::list_wallets(&mut conn, request, reader).await?)
     }
 
-    /// Returns the balances of a wallet, now or at a past time.
-    pub(crate) async fn balances(
+    /// What a wallet holds, or held at a past moment.
+    pub async fn balance(
         &self,
         caller: &Caller,
         id: &str,
@@ -175,23 +165,26 @@ impl Wallets {
     ) -> Result<Vec<Balance>, Error> {
         let wallet = self.get(caller, id).await?;
         let mut conn = self.pool.acquire().await?;
-        let page = repo::list_balances(&mut conn, request, wallet.id).await?;
-        let Some(at) = at else { return Ok(page.rows) };
-        // An asset that was used in the past is used now.
-        let assets: Vec<_> = page.rows.into_iter().map(|row| row.asset).collect();
+        let now = repo::list_balances(&mut conn, request, wallet.id)
+            .await?
+            .rows;
+        let Some(at) = at else { return Ok(now) };
+        // Whatever was ever touched is touched still.
+        let assets: Vec<_> = now.into_iter().map(|balance| balance.asset).collect();
         Ok(past::find_balances_at(&mut conn, wallet.id, &assets, at).await?)
     }
 
-    /// Returns the total balances of all wallets that the caller may see.
-    pub(crate) async fn total_balances(
+    /// What all wallets that the caller may know of hold.
+    pub async fn total_balance(
         &self,
         caller: &Caller,
         request: &ListRequest,
     ) -> Result<Vec<Balance>, Error> {
         let reader = access::reader(caller)?;
         let mut conn = self.pool.acquire().await?;
-        let page = repo::list_total_balances(&mut conn, request, reader).await?;
-        Ok(page.rows)
+        Ok(repo::list_total_balances(&mut conn, request, reader)
+            .await?
+            .rows)
     }
 
     async fn ensure_user(&self, owner: Option<UserId>) -> Result<(), Failure> {
@@ -199,14 +192,14 @@ impl Wallets {
             Some(owner) if !self.users.exists(owner).await? => Err(Failure::invalid(
                 "ownerId",
                 FieldCode::UnknownReference,
-                "user not found",
+                "there is no such user",
             )),
             _ => Ok(()),
         }
     }
 }
 
-/// identity-svc gives wallets to users that it is about to create.
-fn is_identity_svc(caller: &Caller) -> bool {
+/// identity-svc gives a wallet to a user whom it is only just making.
+fn makes_users(caller: &Caller) -> bool {
     caller.kind == Kind::Service && caller.subject == "identity-svc"
 }

@@ -1,20 +1,38 @@
 //! Bonuses and rewards, in whatever order their events come.
 
-use platform::messaging::inbox::Applied;
+use platform::{ids::Ids, messaging::inbox::Applied};
 use proto::events::v1::{OrderCanceled, OrderPaid, TaskCompleted};
-use sqlx::PgPool;
-use wallet_svc::consumers::{
-    Ledger, order_canceled::RevokeBonus, order_paid::GrantBonus, task_completed::CreditReward,
+use sqlx::{ConnectOptions as _, PgPool, postgres::PgConnectOptions};
+use tokio_util::sync::{CancellationToken, DropGuard};
+use wallet_svc::{
+    asset::directory::AssetDirectory,
+    consumers::{
+        Poster, order_canceled::RevokeBonus, order_paid::GrantBonus, task_completed::CreditReward,
+    },
+    posting,
 };
 
 use crate::harness::{TestApp, balance, transfer};
 
 /// Handles events as the consumers of a process do.
-struct Events(Ledger);
+struct Events {
+    poster: Poster,
+    _stop: DropGuard,
+}
 
 impl Events {
-    fn of(app: &TestApp) -> Self {
-        Self(app.ledger())
+    fn new(server: &PgConnectOptions) -> Self {
+        let app = server.clone().username("guerdon_wallet_app");
+        let url = app.to_url_lossy().to_string();
+        let pool = posting::Poster::connect(&url).unwrap();
+        let assets = AssetDirectory::new(pool.clone());
+        let (postings, poster) = posting::Poster::new(pool, Ids::seeded(9));
+        let stop = CancellationToken::new();
+        tokio::spawn(poster.run(stop.clone()));
+        Self {
+            poster: Poster { postings, assets },
+            _stop: stop.drop_guard(),
+        }
     }
 
     async fn paid(&self, order: &str, wallet: &str, bonus: &str) -> Applied {
@@ -25,7 +43,7 @@ impl Events {
             bonus_asset_code: "points".to_owned(),
             ..OrderPaid::default()
         };
-        GrantBonus(self.0.clone()).handle(event).await.unwrap()
+        GrantBonus(self.poster.clone()).handle(event).await.unwrap()
     }
 
     async fn canceled(&self, order: &str, wallet: &str, revoked: &str) -> Applied {
@@ -36,7 +54,10 @@ impl Events {
             bonus_asset_code: "points".to_owned(),
             ..OrderCanceled::default()
         };
-        RevokeBonus(self.0.clone()).handle(event).await.unwrap()
+        RevokeBonus(self.poster.clone())
+            .handle(event)
+            .await
+            .unwrap()
     }
 
     async fn task_completed(&self, transaction: &str, wallet: &str, amount: &str) -> Applied {
@@ -47,7 +68,10 @@ impl Events {
             asset_code: "points".to_owned(),
             ..TaskCompleted::default()
         };
-        CreditReward(self.0.clone()).handle(event).await.unwrap()
+        CreditReward(self.poster.clone())
+            .handle(event)
+            .await
+            .unwrap()
     }
 }
 
@@ -57,8 +81,8 @@ const REWARD: &str = "0192abcd-0000-7000-8000-000000000103";
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
 async fn payment_and_cancellation_commute(pool: PgPool) {
-    let app = TestApp::new(pool).await;
-    let events = Events::of(&app);
+    let app = TestApp::new(pool.clone()).await;
+    let events = Events::new(&pool.connect_options());
     let (first, second) = (app.new_wallet().await, app.new_wallet().await);
     assert_eq!(
         events.paid(ORDER, &first, "10.00000000").await,
@@ -93,8 +117,8 @@ async fn payment_and_cancellation_commute(pool: PgPool) {
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
 async fn what_was_spent_is_owed_and_settled_first(pool: PgPool) {
-    let app = TestApp::new(pool).await;
-    let events = Events::of(&app);
+    let app = TestApp::new(pool.clone()).await;
+    let events = Events::new(&pool.connect_options());
     let (wallet, other) = (app.new_wallet().await, app.new_wallet().await);
     app.lock(&wallet, true).await;
     events.paid(ORDER, &wallet, "10.00000000").await;
@@ -124,9 +148,11 @@ async fn what_was_spent_is_owed_and_settled_first(pool: PgPool) {
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
 async fn a_reward_is_credited_once(pool: PgPool) {
-    let app = TestApp::new(pool).await;
-    let replica = app.replica().await;
-    let (one, two) = (Events::of(&app), Events::of(&replica));
+    let app = TestApp::new(pool.clone()).await;
+    let (one, two) = (
+        Events::new(&pool.connect_options()),
+        Events::new(&pool.connect_options()),
+    );
     let wallet = app.new_wallet().await;
     let (first, second) = tokio::join!(
         one.task_completed(REWARD, &wallet, "5.00000000"),
@@ -138,6 +164,5 @@ async fn a_reward_is_credited_once(pool: PgPool) {
                   where id = '0192abcd-0000-7000-8000-000000000103' and code = 'internal'
                       and type = 'deposit' and metadata::jsonb ->> 'reason' = 'task'";
     assert_eq!(app.count(reward).await, 1);
-    replica.finish().await;
     app.finish().await;
 }

@@ -4,38 +4,25 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
-use stack::ports::Ports;
-use stack::secrets::Secrets;
 
-use super::lock::Lock;
-use super::servers::{ServerArgs, Servers, Wish};
-use super::{Place, cargo, node};
+use super::{cargo, node, open_workspace, start_environment};
+use crate::{environment::ServerOptions, run_lock::RunLock, secrets::Secrets};
 
-/// Options of `cargo stack prepare`.
 #[derive(Debug, Args)]
-pub(crate) struct PrepareArgs {
+pub(super) struct PrepareArgs {
     #[command(flatten)]
-    servers: ServerArgs,
+    servers: ServerOptions,
 }
 
-/// Runs the command.
-pub(crate) fn run(args: &PrepareArgs) -> Result<ExitCode> {
-    let place = Place::find()?;
-    let state = &place.dirs.state;
-    let _lock = Lock::take(&state.join("up.lock"), "The stack")?;
-    cargo::run(cargo::cargo(&place.project.root).args(["fetch", "--locked"]))?;
-    node::install(&place.project.root, place.progress)?;
-    let secrets = Secrets::kept_in(&state.join("secrets"))?;
-    let mut ports = Ports::kept_in(&state.join("ports.json"));
-    let password = Some(secrets.database_password);
-    let wish = Wish {
-        dirs: &place.dirs,
-        password,
-        durable: true,
-    };
-    Servers::start(&place, &args.servers, &wish, &mut ports)?;
-    place
-        .progress
-        .tell("Ready: `cargo stack up` and `cargo stack test` need no network now.");
+pub(super) fn run(args: &PrepareArgs) -> Result<ExitCode> {
+    let (workspace, progress) = open_workspace()?;
+    let lock = RunLock::take(&workspace.state, "The stack")?;
+    cargo::run(cargo::cargo(&workspace.root).args(["fetch", "--locked"]))?;
+    node::install(&workspace.root, progress);
+    let secrets = Secrets::load_or_generate(&workspace.state.join("secrets"))?;
+    let environment = start_environment(&workspace, &args.servers, &secrets, progress)?;
+    lock.record(&environment.process_ids())?;
+    drop(environment);
+    progress.line("Ready: `cargo stack up` and `cargo stack test` need no network now.");
     Ok(ExitCode::SUCCESS)
 }

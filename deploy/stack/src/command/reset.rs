@@ -1,48 +1,39 @@
-//! `cargo stack reset`: an empty stack again.
+//! `cargo stack reset`: removes all data of this clone's stack.
 
-use std::fs;
-use std::path::Path;
-use std::process::ExitCode;
+use std::{fs, path::Path, process::ExitCode};
 
-use anyhow::{Context, Result};
+use anyhow::{Context as _, Result};
 
-use super::Place;
-use super::leftovers::Leftovers;
-use super::lock::Lock;
+use super::open_workspace;
+use crate::run_lock::RunLock;
 
-/// Downloads stay, and the lock that we hold.
-const KEPT: [&str; 2] = ["cache", "up.lock"];
+/// Downloads, and the lock that we hold.
+const KEPT: [&str; 2] = ["cache", "lock"];
 
-/// Runs the command.
-pub(crate) fn run() -> Result<ExitCode> {
-    let place = Place::find()?;
-    let _lock = Lock::take(&place.dirs.state.join("up.lock"), "The stack")?;
-    let tests = place.dirs.apart("test")?;
-    let _tests_lock = Lock::take(&tests.state.join("test.lock"), "A test run")?;
-    Leftovers::clear(place.dirs.state.join("up.pids"));
-    Leftovers::clear(tests.state.join("test.pids"));
-    empty(&place.dirs.state)?;
-    empty(&place.dirs.servers)?;
-    place
-        .progress
-        .tell("All data of this clone's stack is gone; the next `up` starts afresh.");
+pub(super) fn run() -> Result<ExitCode> {
+    let (workspace, progress) = open_workspace()?;
+    let _up = RunLock::take(&workspace.state, "The stack")?;
+    let _test = RunLock::take(&workspace.subdirectory("test")?.state, "A test run")?;
+    let _load = RunLock::take(&workspace.subdirectory("load")?.state, "A load program")?;
+    empty(&workspace.state)?;
+    empty(&workspace.servers)?;
+    progress.line("All data of this clone's stack is gone; the next `up` starts afresh.");
     Ok(ExitCode::SUCCESS)
 }
 
 fn empty(dir: &Path) -> Result<()> {
-    for entry in fs::read_dir(dir).with_context(|| format!("{} can't be read", dir.display()))? {
+    for entry in fs::read_dir(dir).with_context(|| format!("cannot read {}", dir.display()))? {
         let entry = entry?;
         if KEPT.iter().any(|kept| entry.file_name() == *kept) {
             continue;
         }
         let path = entry.path();
-        let is_dir = entry.file_type()?.is_dir();
-        let gone = if is_dir {
+        let removed = if entry.file_type()?.is_dir() {
             fs::remove_dir_all(&path)
         } else {
             fs::remove_file(&path)
         };
-        gone.with_context(|| format!("{} can't be removed", path.display()))?;
+        removed.with_context(|| format!("cannot remove {}", path.display()))?;
     }
     Ok(())
 }

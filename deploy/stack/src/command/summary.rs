@@ -1,13 +1,15 @@
-//! What a person reads when the stack is up.
+//! The summary that `cargo stack up` prints when everything is ready.
 
-use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::Result;
-use stack::wiring::Wiring;
-use stack::{Auth, Service};
 
-/// The summary; `env` is the file of shell variables, `logs` the directory of log files.
+use crate::{
+    service::{Auth, Service},
+    wiring::Wiring,
+};
+
+/// Formats the summary; `env` is the file of shell variables, `logs` the directory of log files.
 pub(super) fn render(wiring: &Wiring, env: &Path, logs: &Path) -> Result<String> {
     let rest = wiring.rest_url();
     let mode = match wiring.auth {
@@ -15,11 +17,8 @@ pub(super) fn render(wiring: &Wiring, env: &Path, logs: &Path) -> Result<String>
         Auth::Required => "send it as header `apikey`",
     };
     let grpc = Service::ALL.map(|service| {
-        format!(
-            "{} {}",
-            service.context(),
-            wiring.grpc_url(service).replace("http://", "")
-        )
+        let address = wiring.grpc_url(service).replace("http://", "");
+        format!("{} {address}", service.context())
     });
     let mut rows = vec![
         ("REST", rest.clone()),
@@ -31,10 +30,11 @@ pub(super) fn render(wiring: &Wiring, env: &Path, logs: &Path) -> Result<String>
         ("Logs", logs.display().to_string()),
     ];
     rows.extend(wiring.otlp.iter().map(|otlp| ("Traces to", otlp.clone())));
-    let table = rows.iter().fold(String::new(), |mut table, (name, value)| {
-        let _ = writeln!(table, "  {name:<10} {value}");
-        table
-    });
+    let rows = rows.iter();
+    let lines: Vec<_> = rows
+        .map(|(name, value)| format!("  {name:<10} {value}\n"))
+        .collect();
+    let table = lines.concat();
     Ok(format!(
         "\nGuerdon is up.\n\n{table}\n  \
          . {env}    sets GUERDON_URL, GUERDON_API_KEY and the rest in a shell\n  \

@@ -1,63 +1,63 @@
 //! `cargo stack test`: every test of the workspace, against servers of their own.
 
-use std::ffi::OsString;
-use std::process::{ExitCode, ExitStatus};
+use std::{ffi::OsString, fs, process::ExitCode};
 
 use anyhow::Result;
 use clap::Args;
-use stack::database;
 
-use super::bed::TestBed;
-use super::{Place, cargo, node, passed_on};
+use super::{cargo, exit_code, node, open_workspace, test_run::TestRun};
 
-/// Options of `cargo stack test`.
+const DATABASE: &str = "guerdon";
+
 #[derive(Debug, Args)]
 #[command(override_usage = "cargo stack test [ARGUMENTS OF CARGO TEST]")]
-pub(crate) struct TestArgs {
-    /// Passed on to `cargo test --workspace`.
+pub(super) struct TestArgs {
+    /// Passed on to `cargo test`.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     args: Vec<OsString>,
 }
 
-/// Runs the command with the arguments as they came: clap drops the `--` among them.
-pub(crate) fn run(args: &[OsString]) -> Result<ExitCode> {
-    let place = Place::find()?;
-    node::install(&place.project.root, place.progress)?;
-    let bed = TestBed::start(place)?;
-    let status = build_and_test(&bed, args);
-    bed.stop();
-    Ok(passed_on(status?))
-}
-
-fn build_and_test(bed: &TestBed, args: &[OsString]) -> Result<ExitStatus> {
-    const DATABASE: &str = "guerdon";
-    database::ensure_database(&bed.postgres_url, DATABASE)?;
-    let built = bed.build(&profile(args))?;
+/// Runs the command with the arguments as given: clap drops the `--` among them.
+pub(super) fn run(args: &[OsString]) -> Result<ExitCode> {
+    let (workspace, progress) = open_workspace()?;
+    node::install(&workspace.root, progress);
+    let (run, environment) = TestRun::start(&workspace, progress)?;
+    environment.ensure_database(DATABASE)?;
+    let built = run.build(&profile(args))?;
     if !built.success() {
-        return Ok(built);
+        return Ok(exit_code(built));
     }
-    let mut test = cargo::cargo(&bed.place.project.root);
-    test.args(["test", "--workspace"])
+    let skipped = environment.directory().join("skipped");
+    let _ = fs::remove_file(&skipped);
+    let mut test = cargo::cargo(&workspace.root);
+    test.arg("test")
         .args(args)
-        .env("SQLX_OFFLINE", "true");
-    bed.run(&mut test, DATABASE)
+        .env("SQLX_OFFLINE", "true")
+        .env("STACK_SKIPPED_TESTS", &skipped);
+    let status = run.execute(&mut test, &environment, DATABASE)?;
+    let skipped = fs::read_to_string(&skipped).unwrap_or_default();
+    progress.line(&format!("\n{} tests skipped", skipped.lines().count()));
+    skipped
+        .lines()
+        .for_each(|test| progress.line(&format!("  {test}")));
+    Ok(exit_code(status))
 }
 
-/// The arguments that choose what is built, which the build before the tests must share.
+/// Selects the arguments that the build before the tests must share.
 fn profile(args: &[OsString]) -> Vec<OsString> {
     const FLAGS: [&str; 5] = ["--release", "-r", "--offline", "--locked", "--frozen"];
-    let mut chosen = Vec::new();
+    let mut selected = Vec::new();
     let mut args = args.iter().take_while(|arg| *arg != "--");
     while let Some(arg) = args.next() {
         let text = arg.to_string_lossy();
         if FLAGS.contains(&&*text) || text.starts_with("--profile=") {
-            chosen.push(arg.clone());
+            selected.push(arg.clone());
         } else if text == "--profile" {
-            chosen.push(arg.clone());
-            chosen.extend(args.next().cloned());
+            selected.push(arg.clone());
+            selected.extend(args.next().cloned());
         }
     }
-    chosen
+    selected
 }
 
 #[cfg(test)]
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_build_shares_the_tests_profile() {
+    fn the_build_shares_the_profile_of_the_tests() {
         let of = |args: &[&str]| profile(&args.iter().map(OsString::from).collect::<Vec<_>>());
         let args = ["--test", "e2e", "--release", "--", "--profile", "x"];
         assert_eq!(of(&args), ["--release"]);

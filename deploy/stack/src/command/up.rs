@@ -1,33 +1,37 @@
 //! `cargo stack up`: from a clone to a running product, until Ctrl-C.
 
-use std::fmt::Write as _;
-use std::fs;
-use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
-use std::process::ExitCode;
-use std::sync::Arc;
-use std::thread;
-use std::time::Duration;
+use std::{
+    fs,
+    io::{IsTerminal as _, Write as _, stdout},
+    path::PathBuf,
+    process::ExitCode,
+    sync::Arc,
+    thread,
+    time::Duration,
+};
 
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
-use stack::cluster::Cluster;
-use stack::logs::Screen;
-use stack::ports::{self, Ports};
-use stack::secrets::Secrets;
-use stack::service::parse_replicas;
-use stack::{Auth, Service, Stack, StackOptions, demo, envfile};
 
-use super::cargo::build_programs;
-use super::leftovers::Leftovers;
-use super::lock::Lock;
-use super::servers::{ServerArgs, Servers, Wish};
-use super::signals::Signals;
-use super::{Place, summary};
+use super::{cargo::build_programs, open_workspace, signals::Signals, start_environment, summary};
+use crate::{
+    demo, envfile,
+    environment::ServerOptions,
+    logs::Terminal,
+    options::StackOptions,
+    ports,
+    progress::Progress,
+    run_lock::RunLock,
+    secrets::Secrets,
+    service::{Auth, Service, parse_replicas},
+    stack::Stack,
+    workspace::Workspace,
+};
 
-/// Options of `cargo stack up`.
+const CHECK_INTERVAL: Duration = Duration::from_millis(200);
+
 #[derive(Debug, Args)]
-pub(crate) struct UpArgs {
+pub(super) struct UpArgs {
     /// Build with optimisations.
     #[arg(long)]
     release: bool,
@@ -46,138 +50,101 @@ pub(crate) struct UpArgs {
     /// Programs that are built already, instead of building them.
     #[arg(long, value_name = "DIR")]
     binaries: Option<PathBuf>,
-    /// Things to play with, made once everything is ready: `demo` is a small shop.
+    /// Data to play with, created once everything is ready: `demo` is a small shop.
     #[arg(long, value_enum)]
     seed: Option<Seed>,
     #[command(flatten)]
-    servers: ServerArgs,
+    servers: ServerOptions,
 }
 
-/// Things to play with.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Seed {
     /// Products, questions, users with money, tasks and orders in all states.
     Demo,
 }
 
-/// Runs the command.
-pub(crate) fn run(args: &UpArgs) -> Result<ExitCode> {
-    let place = Place::find()?;
-    let state = &place.dirs.state;
-    let _lock = Lock::take(&state.join("up.lock"), "The stack")?;
-    let leftovers = Leftovers::clear(state.join("up.pids"));
+pub(super) fn run(args: &UpArgs) -> Result<ExitCode> {
+    let (workspace, progress) = open_workspace()?;
+    let lock = RunLock::take(&workspace.state, "The stack")?;
     check_port(args.port)?;
     let signals = Signals::catch()?;
-    let _ = fs::remove_dir_all(state.join("logs"));
+    let _ = fs::remove_dir_all(workspace.logs());
 
-    let secrets = Secrets::kept_in(&state.join("secrets"))?;
-    let mut ports = Ports::kept_in(&state.join("ports.json"));
-    let password = Some(secrets.database_password.clone());
-    let wish = Wish {
-        dirs: &place.dirs,
-        password,
-        durable: true,
-    };
-    let servers = Servers::start(&place, &args.servers, &wish, &mut ports)?;
-    leftovers.note(postgres_id(&servers))?;
-    signals.go_on()?;
-    let binaries = programs(args, &place)?;
-    signals.go_on()?;
+    let secrets = Secrets::load_or_generate(&workspace.state.join("secrets"))?;
+    let environment = start_environment(&workspace, &args.servers, &secrets, progress)?;
+    lock.record(&environment.process_ids())?;
+    signals.check()?;
+    let binaries = programs(args, &workspace, progress)?;
+    signals.check()?;
     check_port(args.port)?;
 
-    let screen = Screen::new("identity-svc".len(), std::io::stdout().is_terminal());
-    let options = StackOptions {
-        role_password: wish.password,
-        secrets,
-        ports,
-        screen: Some(Arc::clone(&screen)),
-        progress: place.progress,
-        ..options(args, &servers, binaries, state.join("logs"))
-    };
-    let stack = Stack::start(options)?;
-    leftovers.note(postgres_id(&servers).chain(stack.process_ids().into_values()))?;
-    let outcome = seed(args, &place, &stack)
-        .and_then(|seeded| show(&place, &stack, &screen, seeded.as_deref()))
-        .and_then(|()| watch(&stack, servers.cluster.as_ref(), &signals));
-    place.progress.tell("\nStopping ...");
-    let _ = fs::remove_file(state.join("env"));
-    stack.shut_down();
-    drop((stack, servers));
-    leftovers.forget();
-    outcome?;
-    place.progress.tell("Stopped.");
-    Ok(ExitCode::SUCCESS)
-}
-
-fn programs(args: &UpArgs, place: &Place) -> Result<PathBuf> {
-    if let Some(binaries) = &args.binaries {
-        return Ok(std::path::absolute(binaries)?);
-    }
-    place
-        .progress
-        .tell("  ..  Building the programs (minutes the first time, seconds later)");
-    build_programs(&place.project.root, args.release)
-}
-
-fn options(args: &UpArgs, servers: &Servers, binaries: PathBuf, logs: PathBuf) -> StackOptions {
-    StackOptions {
+    let terminal = Terminal::new(stdout().is_terminal());
+    let stack = Stack::start(StackOptions {
         database: Some("guerdon".to_owned()),
         auth: args.auth,
         otlp: args.otlp.clone(),
+        secrets,
         rest_port: Some(args.port),
-        usual_ports: true,
         replicas: args.replicas.iter().copied().collect(),
-        ..StackOptions::new(
-            binaries,
-            servers.postgres_url.clone(),
-            servers.broker.clone(),
-            logs,
-        )
+        terminal: Some(Arc::clone(&terminal)),
+        ..StackOptions::new(binaries, environment)
+    })?;
+    lock.record(&stack.process_ids())?;
+    let result = show(args.seed, &workspace, &stack, &terminal, progress)
+        .and_then(|()| watch(&stack, &signals));
+    progress.line("\nStopping ...");
+    let _ = fs::remove_file(workspace.state.join("env"));
+    drop(stack);
+    result?;
+    progress.line("Stopped.");
+    Ok(ExitCode::SUCCESS)
+}
+
+fn programs(args: &UpArgs, workspace: &Workspace, progress: Progress) -> Result<PathBuf> {
+    if let Some(binaries) = &args.binaries {
+        return Ok(std::path::absolute(binaries)?);
     }
+    progress.line("  ..  Building the programs (minutes the first time, seconds later)");
+    build_programs(&workspace.root, args.release)
 }
 
-fn postgres_id(servers: &Servers) -> impl Iterator<Item = u32> {
-    servers.cluster.iter().map(|cluster| cluster.process().id())
-}
-
-/// Says what was made, and how to look at it.
-fn seed(args: &UpArgs, place: &Place, stack: &Stack) -> Result<Option<String>> {
-    let Some(Seed::Demo) = args.seed else {
-        return Ok(None);
-    };
-    place.progress.tell("  ..  Making the demo shop");
+/// Seeds the stack on request, prints the summary, then the logs.
+fn show(
+    seed: Option<Seed>,
+    workspace: &Workspace,
+    stack: &Stack,
+    terminal: &Terminal,
+    progress: Progress,
+) -> Result<()> {
     let wiring = stack.wiring();
-    let tally = demo::seed(&wiring.rest_url(), &wiring.secrets.api_key)?;
-    Ok(Some(format!("Demo shop: {tally}. {}", demo::HINT)))
-}
-
-/// The summary first, then what was made, then the logs.
-fn show(place: &Place, stack: &Stack, screen: &Screen, seeded: Option<&str>) -> Result<()> {
-    let env = place.dirs.state.join("env");
-    envfile::write_private(&env, &envfile::render(&stack.wiring().exports()?))?;
-    let mut summary = summary::render(stack.wiring(), &env, &place.dirs.state.join("logs"))?;
-    if let Some(seeded) = seeded {
-        let _ = write!(summary, "  {seeded}\n\n");
+    let mut seeded = String::new();
+    if let Some(Seed::Demo) = seed {
+        progress.line("  ..  Creating the demo shop");
+        let tally = demo::seed(&wiring.rest_url(), &wiring.secrets.api_key)?;
+        seeded = format!("  Demo shop: {tally}. {}\n\n", demo::HINT);
     }
-    let _ = std::io::stdout().write_all(summary.as_bytes());
-    screen.open();
+    let env = workspace.state.join("env");
+    envfile::write_private(&env, &envfile::render(&wiring.exports()?))?;
+    let summary = summary::render(wiring, &env, &workspace.logs())?;
+    let _ = stdout().write_all((summary + &seeded).as_bytes());
+    terminal.open();
     Ok(())
 }
 
-/// Until somebody asks us to stop, or something ends that should not.
-fn watch(stack: &Stack, cluster: Option<&Cluster>, signals: &Signals) -> Result<()> {
-    while !signals.came() {
+/// Waits for a signal, or for a process that ends by itself.
+fn watch(stack: &Stack, signals: &Signals) -> Result<()> {
+    while !signals.received() {
         stack.check()?;
-        cluster.map_or(Ok(()), |cluster| cluster.process().check())?;
-        thread::sleep(Duration::from_millis(200));
+        thread::sleep(CHECK_INTERVAL);
     }
     Ok(())
 }
 
 fn check_port(port: u16) -> Result<()> {
     if !ports::is_free(port) {
-        let holder = ports::holder(port).unwrap_or_else(|| "another process".to_owned());
-        bail!("REST port {port} is taken by {holder}: stop it, or choose another with `--port`");
+        let process = ports::listening_process(port);
+        let process = process.as_deref().unwrap_or("another process");
+        bail!("REST port {port} is taken by {process}: stop it, or choose another with `--port`");
     }
     Ok(())
 }

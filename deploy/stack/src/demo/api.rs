@@ -1,119 +1,100 @@
-//! The public REST API as somebody with an admin's key calls it.
+//! The client of the public REST API, with an admin's key.
 
-use std::error::Error;
-use std::fmt::{self, Write as _};
-use std::time::Duration;
+use std::{
+    error::Error,
+    fmt::{self, Write as _},
+    time::Duration,
+};
 
-use anyhow::{Context, Result};
+use anyhow::{Context as _, Result};
 use serde_json::Value;
 use ureq::{Agent, Body, http::Response};
 
-const PATIENCE: Duration = Duration::from_secs(30);
-/// The largest page there is.
-const PAGE_SIZE: &str = "1000";
+use crate::http;
+
+const TIMEOUT: Duration = Duration::from_secs(30);
+const MAX_PAGE_SIZE: &str = "1000";
 
 pub(super) struct Api {
-    agent: Agent,
+    client: Agent,
     base: String,
     key: String,
 }
 
-/// An answer that is no success.
+/// A response with an error status.
 #[derive(Debug)]
-pub(super) struct Refusal {
+pub(super) struct ApiError {
     pub(super) code: String,
-    what: String,
+    message: String,
 }
 
-impl Refusal {
-    fn of(request: &str, status: u16, body: &Value) -> Self {
+impl ApiError {
+    fn new(request: &str, status: u16, problem: &Value) -> Self {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        let (code, detail) = (text(&body["code"]), text(&body["detail"]));
-        let mut what = format!("{request} was refused: {status} {code}: {detail}");
-        for error in body["errors"].as_array().into_iter().flatten() {
-            let (field, message) = (text(&error["field"]), text(&error["message"]));
-            let _ = write!(what, "; {field}: {message}");
+        let (code, detail) = (text(&problem["code"]), text(&problem["detail"]));
+        let mut message = format!("{request} was refused: {status} {code}: {detail}");
+        for error in problem["errors"].as_array().into_iter().flatten() {
+            let (field, reason) = (text(&error["field"]), text(&error["message"]));
+            let _ = write!(message, "; {field}: {reason}");
         }
-        Self { code, what }
+        Self { code, message }
     }
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for ApiError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.what)
+        f.write_str(&self.message)
     }
 }
 
-impl Error for Refusal {}
+impl Error for ApiError {}
 
 impl Api {
     pub(super) fn new(base: &str, key: &str) -> Self {
-        let config = Agent::config_builder()
-            .http_status_as_error(false)
-            .timeout_global(Some(PATIENCE))
-            .build();
         Self {
-            agent: config.into(),
+            client: http::client(TIMEOUT),
             base: base.to_owned(),
             key: key.to_owned(),
         }
     }
 
-    /// The first row of a filtered list that is the one looked for.
+    /// Returns the first matching row of a filtered list.
     pub(super) fn find(
         &self,
         path: &str,
         (field, value): (&str, &str),
-        is_it: impl Fn(&Value) -> bool,
+        matches: impl Fn(&Value) -> bool,
     ) -> Result<Option<Value>> {
-        let request = format!("GET {path}?filter[{field}]={value}");
-        let answer = self
-            .agent
-            .get(format!("{}{path}", self.base))
-            .header("apikey", &self.key)
-            .query(format!("filter[{field}]"), value)
-            .query("page[size]", PAGE_SIZE)
-            .call();
-        match read(&request, answer)? {
-            Ok(mut body) => {
-                let rows = body["data"].as_array_mut().map(std::mem::take);
-                Ok(rows.into_iter().flatten().find(is_it))
-            }
-            Err(refusal) => Err(refusal.into()),
-        }
+        let request = self.client.get(format!("{}{path}", self.base));
+        let request = request.header("apikey", &self.key);
+        let request = request.query("page[size]", MAX_PAGE_SIZE);
+        let response = request.query(format!("filter[{field}]"), value).call();
+        let data = read_data(&format!("GET {path}?filter[{field}]={value}"), response)?;
+        Ok(data
+            .as_array()
+            .into_iter()
+            .flatten()
+            .find(|row| matches(row))
+            .cloned())
     }
 
-    /// The `data` of a POST about the thing of this name.
-    pub(super) fn post(
-        &self,
-        path: &str,
-        name: &str,
-        body: &Value,
-    ) -> Result<Result<Value, Refusal>> {
-        let request = format!("POST {path} ({name})");
-        let answer = self
-            .agent
-            .post(format!("{}{path}", self.base))
-            .header("apikey", &self.key)
-            .header("content-type", "application/json")
-            .send(body.to_string());
-        let answer = read(&request, answer)?;
-        Ok(answer.map(|mut body| body["data"].take()))
+    /// Returns the `data` of a POST; `name` is the resource in error messages.
+    pub(super) fn post(&self, path: &str, name: &str, body: &Value) -> Result<Value> {
+        let request = self.client.post(format!("{}{path}", self.base));
+        let request = request.header("apikey", &self.key);
+        let request = request.header("content-type", "application/json");
+        let response = request.send(body.to_string());
+        read_data(&format!("POST {path} ({name})"), response)
     }
 }
 
-fn read(
-    request: &str,
-    answer: Result<Response<Body>, ureq::Error>,
-) -> Result<Result<Value, Refusal>> {
-    let mut answer = answer.with_context(|| format!("{request} was not answered"))?;
-    let text = answer.body_mut().read_to_string();
-    let text = text.with_context(|| format!("{request}: the answer ended early"))?;
-    let body = serde_json::from_str(&text).unwrap_or(Value::Null);
-    if answer.status().is_success() {
-        return Ok(Ok(body));
+fn read_data(request: &str, response: Result<Response<Body>, ureq::Error>) -> Result<Value> {
+    let (status, text) = http::read(response).with_context(|| format!("{request} failed"))?;
+    let mut body: Value = serde_json::from_str(&text).unwrap_or_default();
+    if !(200..300).contains(&status) {
+        return Err(ApiError::new(request, status, &body).into());
     }
-    Ok(Err(Refusal::of(request, answer.status().as_u16(), &body)))
+    Ok(body["data"].take())
 }
 
 #[cfg(test)]
@@ -123,12 +104,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_refusal_names_request_problem_and_fields() {
-        let body = json!({ "code": "validation_failed", "detail": "1 field is not valid",
+    fn an_error_names_request_problem_and_fields() {
+        let problem = json!({ "code": "validation_failed", "detail": "1 field is not valid",
             "errors": [{ "field": "price", "message": "is too fine" }] });
-        let refusal = Refusal::of("POST /products (Mug)", 422, &body);
+        let error = ApiError::new("POST /products (Mug)", 422, &problem);
         assert_eq!(
-            refusal.to_string(),
+            error.to_string(),
             "POST /products (Mug) was refused: 422 validation_failed: 1 field is not valid; \
              price: is too fine"
         );

@@ -1,34 +1,32 @@
-//! A small shop to play with, made through the public REST API from `shop.json`.
+//! A small shop to play with, created through the public REST API from `shop.json`.
 //!
-//! Each thing is looked for first, by its name, title, e-mail or reference, and made only where it is
-//! missing: running it again changes nothing, and completes what an interrupted run left out.
+//! Each resource is searched for by its name, title, e-mail or reference, and created only where it
+//! is missing: a second run changes nothing, and completes an interrupted one.
 
 mod api;
 mod steps;
 
-use std::collections::BTreeMap;
-use std::fmt;
+use std::{collections::BTreeMap, fmt};
 
-use anyhow::{Context, Result};
+use anyhow::{Context as _, Result};
 use serde_json::Value;
 
-use self::api::Api;
-use self::steps::Seeding;
+use self::{api::Api, steps::Seeding};
 
 const SHOP: &str = include_str!("shop.json");
 
-/// What was made, in the order of making.
+/// Counts of created resources, in the order of creation.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Tally(Vec<(&'static str, usize)>);
 
 impl Tally {
-    /// How many of this kind were made: `products`.
-    pub fn made(&self, kind: &str) -> usize {
+    /// Returns how many resources of this kind were created: `products`.
+    pub fn created(&self, kind: &str) -> usize {
         let counted = self.0.iter().find(|(name, _)| *name == kind);
         counted.map_or(0, |(_, count)| *count)
     }
 
-    /// Whether everything was there.
+    /// Returns whether everything existed already.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -46,18 +44,17 @@ impl fmt::Display for Tally {
         if self.is_empty() {
             return f.write_str("nothing was missing");
         }
-        for (n, (kind, count)) in self.0.iter().enumerate() {
-            f.write_str(if n > 0 { ", " } else { "" })?;
-            write!(f, "{count} {kind}")?;
-        }
-        f.write_str(" made")
+        let counts: Vec<_> = self
+            .0
+            .iter()
+            .map(|(kind, n)| format!("{n} {kind}"))
+            .collect();
+        write!(f, "{} created", counts.join(", "))
     }
 }
 
-/// Makes what is missing of the demo shop at this REST address.
-///
-/// # Errors
-/// Says which request was refused, and with which problem.
+/// Creates the missing parts of the demo shop at this REST address. The error names the request that
+/// was refused, and the problem.
 pub fn seed(base: &str, api_key: &str) -> Result<Tally> {
     let api = Api::new(base, api_key);
     let shop = shop()?;
@@ -66,13 +63,12 @@ pub fn seed(base: &str, api_key: &str) -> Result<Tally> {
         ids: BTreeMap::new(),
         tally: Tally::default(),
     };
-    seeding
-        .run(&shop)
-        .context("the demo shop is not complete")?;
+    let seeded = seeding.run(&shop);
+    seeded.context("the demo shop is not complete")?;
     Ok(seeding.tally)
 }
 
-/// How to look at the shop, for somebody with the stack's variables in a shell.
+/// A command that shows the shop, for a shell with the stack's variables.
 pub const HINT: &str = "curl -H \"apikey: $GUERDON_API_KEY\" \
     \"$GUERDON_URL/products?include=category\"; or /orders, /tasks, /users, /wallets";
 
@@ -86,17 +82,18 @@ mod tests {
 
     fn names(shop: &Value, list: &str, key: &str) -> Vec<String> {
         let entries = shop[list].as_array().unwrap().iter();
-        let names = entries.map(|entry| entry[key].as_str().unwrap().to_owned());
-        let names: Vec<_> = names.collect();
+        let names: Vec<_> = entries
+            .map(|entry| entry[key].as_str().unwrap().to_owned())
+            .collect();
         let mut unique = names.clone();
         unique.sort();
         unique.dedup();
-        assert_eq!(unique.len(), names.len(), "{list} are found by {key}");
+        assert_eq!(unique.len(), names.len(), "{key} of {list} is not unique");
         names
     }
 
     #[test]
-    fn everything_is_found_by_a_name_of_its_own() {
+    fn every_entry_has_a_unique_name() {
         let shop = shop().unwrap();
         let categories = names(&shop, "categories", "title");
         let products = names(&shop, "products", "name");
@@ -116,13 +113,13 @@ mod tests {
     }
 
     #[test]
-    fn a_tally_is_one_line() {
+    fn a_tally_is_formatted_in_one_line() {
         let mut tally = Tally::default();
         assert_eq!(tally.to_string(), "nothing was missing");
         for kind in ["categories", "products", "products"] {
             tally.count(kind);
         }
-        assert_eq!(tally.to_string(), "1 categories, 2 products made");
-        assert_eq!((tally.made("products"), tally.made("orders")), (2, 0));
+        assert_eq!(tally.to_string(), "1 categories, 2 products created");
+        assert_eq!((tally.created("products"), tally.created("orders")), (2, 0));
     }
 }

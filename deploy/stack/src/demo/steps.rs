@@ -1,26 +1,39 @@
-//! The kinds of things in the shop, each made with the ids of those it names.
+//! The resources of the shop, each created with the ids of those it names.
 
 use std::collections::BTreeMap;
 
-use anyhow::{Context, Result};
+use anyhow::{Context as _, Result};
 use serde_json::{Map, Value, json};
 
-use super::Tally;
-use super::api::Api;
+use super::{
+    Tally,
+    api::{Api, ApiError},
+};
 
-/// A kind of thing: what the tally calls it, where it is, and the field it is found by.
-type Kind = (&'static str, &'static str, &'static str);
+/// A kind of resource.
+#[derive(Clone, Copy)]
+struct Kind {
+    /// The name in the tally.
+    name: &'static str,
+    path: &'static str,
+    /// The field by which a resource is found.
+    key: &'static str,
+}
 
-const TAX_RATES: Kind = ("tax rates", "/tax-rates", "name");
-const CATEGORIES: Kind = ("categories", "/categories", "title");
-const QUESTIONS: Kind = ("questions", "/questions", "title");
-const PRODUCTS: Kind = ("products", "/products", "name");
-const USERS: Kind = ("users", "/users", "email");
-const TASKS: Kind = ("tasks", "/tasks", "name");
+const fn kind(name: &'static str, path: &'static str, key: &'static str) -> Kind {
+    Kind { name, path, key }
+}
+
+const TAX_RATES: Kind = kind("tax rates", "/tax-rates", "name");
+const CATEGORIES: Kind = kind("categories", "/categories", "title");
+const QUESTIONS: Kind = kind("questions", "/questions", "title");
+const PRODUCTS: Kind = kind("products", "/products", "name");
+const USERS: Kind = kind("users", "/users", "email");
+const TASKS: Kind = kind("tasks", "/tasks", "name");
 
 pub(super) struct Seeding<'a> {
     pub(super) api: &'a Api,
-    /// By path and name.
+    /// Ids by path and name.
     pub(super) ids: BTreeMap<(&'static str, String), String>,
     pub(super) tally: Tally,
 }
@@ -42,24 +55,27 @@ impl Seeding<'_> {
         entries(&shop["orders"]).try_for_each(|entry| self.order(entry.clone()))
     }
 
-    /// The thing, made where it is missing.
-    fn ensure(&mut self, (kind, path, key): Kind, body: &Value) -> Result<Value> {
-        let name = text(&body[key])?.to_owned();
-        let found = self.api.find(path, (key, &name), |row| row[key] == *name)?;
-        let thing = if let Some(thing) = found {
-            thing
+    /// Returns the resource, which is created where it is missing.
+    fn ensure(&mut self, kind: Kind, body: &Value) -> Result<Value> {
+        let Kind { name, path, key } = kind;
+        let value = text(&body[key])?.to_owned();
+        let existing = self
+            .api
+            .find(path, (key, &value), |row| row[key] == *value)?;
+        let resource = if let Some(resource) = existing {
+            resource
         } else {
-            self.tally.count(kind);
-            self.api.post(path, &name, body)??
+            self.tally.count(name);
+            self.api.post(path, &value, body)?
         };
-        let id = text(&thing["id"])?.to_owned();
-        self.ids.insert((path, name), id);
-        Ok(thing)
+        let id = text(&resource["id"])?.to_owned();
+        self.ids.insert((path, value), id);
+        Ok(resource)
     }
 
-    fn id(&self, (kind, path, _): Kind, name: &Value) -> Result<&str> {
-        let id = self.ids.get(&(path, text(name)?.to_owned()));
-        let id = id.with_context(|| format!("shop.json has no {name} among its {kind}"))?;
+    fn id(&self, kind: Kind, name: &Value) -> Result<&str> {
+        let id = self.ids.get(&(kind.path, text(name)?.to_owned()));
+        let id = id.with_context(|| format!("shop.json has no {name} among its {}", kind.name))?;
         Ok(id)
     }
 
@@ -75,15 +91,16 @@ impl Seeding<'_> {
             let id = self.id(QUESTIONS, question)?;
             let path = format!("/products/{}/questions", text(&product["id"])?);
             let body = json!({ "questionId": id });
-            self.once(&path, question, &body, "question_already_linked")?;
+            self.post_once(&path, question, &body, "question_already_linked")?;
         }
         Ok(())
     }
 
-    /// A POST that is refused with this code when it was done before.
-    fn once(&self, path: &str, name: &Value, body: &Value, done: &str) -> Result<()> {
-        match self.api.post(path, text(name)?, body)? {
-            Err(refusal) if refusal.code != done => Err(refusal.into()),
+    /// Sends a POST; the code `done` means that an earlier run has sent it.
+    fn post_once(&self, path: &str, name: &Value, body: &Value, done: &str) -> Result<()> {
+        let is_done = |error: &ApiError| error.code == done;
+        match self.api.post(path, text(name)?, body) {
+            Err(error) if !error.downcast_ref().is_some_and(is_done) => Err(error),
             _ => Ok(()),
         }
     }
@@ -97,26 +114,26 @@ impl Seeding<'_> {
         Ok(())
     }
 
-    /// Money comes in as it does in a bank: announced, approved, confirmed.
+    /// Creates, approves and confirms a deposit, or completes one of an earlier run.
     fn deposit(&mut self, mut body: Value, wallet: &Value) -> Result<()> {
         const PATH: &str = "/transactions";
         let reference = text(&body["externalReference"])?.to_owned();
-        let by = ("externalReference", reference.as_str());
-        let found = self.api.find(PATH, by, |_| true)?;
-        let mut deposit = if let Some(deposit) = found {
+        let filter = ("externalReference", reference.as_str());
+        let existing = self.api.find(PATH, filter, |_| true)?;
+        let mut deposit = if let Some(deposit) = existing {
             deposit
         } else {
             body["destinationWalletId"] = wallet.clone();
             body["data"] = json!({});
             self.tally.count("deposits");
             let path = format!("{PATH}/deposit");
-            self.api.post(&path, &reference, &body)??
+            self.api.post(&path, &reference, &body)?
         };
         let path = format!("{PATH}/{}", text(&deposit["id"])?);
         for (state, action) in [("pending", "approve"), ("processing", "confirm")] {
             if deposit["status"] == state {
                 let path = format!("{path}/{action}");
-                deposit = self.api.post(&path, &reference, &json!({}))??;
+                deposit = self.api.post(&path, &reference, &json!({}))?;
             }
         }
         Ok(())
@@ -128,30 +145,30 @@ impl Seeding<'_> {
         for user in entries(&users) {
             let path = format!("/tasks/{}/complete", text(&task["id"])?);
             let body = json!({ "userId": self.id(USERS, user)? });
-            self.once(&path, user, &body, "task_already_completed")?;
+            self.post_once(&path, user, &body, "task_already_completed")?;
         }
         Ok(())
     }
 
-    /// An order that is there stays as it is, whatever has become of it. It is told by its custom
-    /// data, because its public reference is made by the service.
+    /// Creates an order and takes it through its steps. An existing one stays as it is; it is found by
+    /// its custom data, because the service generates its public reference.
     fn order(&mut self, mut body: Value) -> Result<()> {
         const PATH: &str = "/orders";
         let (reference, user) = (take(&mut body, "reference"), take(&mut body, "user"));
         let (name, steps) = (text(&reference)?, take(&mut body, "then"));
         let user = self.id(USERS, &user)?;
-        let is_it = |order: &Value| order["customData"]["demo"] == reference;
-        if self.api.find(PATH, ("userId", user), is_it)?.is_some() {
+        let matches = |order: &Value| order["customData"]["demo"] == reference;
+        if self.api.find(PATH, ("userId", user), matches)?.is_some() {
             return Ok(());
         }
         body["userId"] = user.into();
         body["customData"] = json!({ "demo": reference });
         let lines = entries(&body["lines"]).map(|line| self.line(line.clone()));
         body["lines"] = lines.collect::<Result<Value>>()?;
-        let order = self.api.post(PATH, name, &body)??;
+        let order = self.api.post(PATH, name, &body)?;
         for step in entries(&steps) {
             let path = format!("{PATH}/{}/{}", text(&order["id"])?, text(&step[0])?);
-            self.api.post(&path, name, &step[1])??;
+            self.api.post(&path, name, &step[1])?;
         }
         self.tally.count("orders");
         Ok(())
@@ -170,7 +187,7 @@ impl Seeding<'_> {
     }
 }
 
-/// Takes out what is for us, so that the rest is a request's body.
+/// Removes an entry that is no field of the request's body.
 fn take(body: &mut Value, key: &str) -> Value {
     let taken = body.as_object_mut().and_then(|body| body.remove(key));
     taken.unwrap_or_default()
@@ -182,5 +199,5 @@ fn entries(list: &Value) -> impl Iterator<Item = &Value> {
 
 fn text(value: &Value) -> Result<&str> {
     let text = value.as_str();
-    text.with_context(|| format!("{value} is no text"))
+    text.with_context(|| format!("{value} is not a string"))
 }

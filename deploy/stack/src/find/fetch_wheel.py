@@ -29,7 +29,7 @@ def with_pip(requirements, into):
         sys.exit(fetched.stderr)
 
 
-def from_the_index(requirements, into):
+def from_index(requirements, into):
     with open(requirements) as file:
         pin = file.read()
     package = pin.split("==")[0]
@@ -38,29 +38,29 @@ def from_the_index(requirements, into):
     request = urllib.request.Request(
         f"{index}/{package}/", headers={"Accept": "application/vnd.pypi.simple.v1+json"}
     )
-    with urllib.request.urlopen(request, timeout=60) as answer:
-        files = json.load(answer)["files"]
+    with urllib.request.urlopen(request, timeout=60) as response:
+        files = json.load(response)["files"]
     machine = {"amd64": "x86_64"}.get(platform.machine().lower(), platform.machine().lower())
     system = {"linux": "manylinux", "darwin": "macosx"}.get(sys.platform, sys.platform)
-    fitting = [
+    matching = [
         file
         for file in files
         if file["hashes"].get("sha256") in hashes and system in file["filename"] and machine in file["filename"]
     ]
-    if not fitting:
+    if not matching:
         sys.exit(f"there is no {package} for {system} {machine}")
-    with urllib.request.urlopen(urllib.parse.urljoin(f"{index}/{package}/", fitting[0]["url"]), timeout=300) as answer:
-        wheel = answer.read()
+    with urllib.request.urlopen(urllib.parse.urljoin(f"{index}/{package}/", matching[0]["url"]), timeout=300) as response:
+        wheel = response.read()
     if hashlib.sha256(wheel).hexdigest() not in hashes:
-        sys.exit(f"what came as {fitting[0]['filename']} has a wrong hash")
-    with open(os.path.join(into, fitting[0]["filename"]), "wb") as file:
+        sys.exit(f"{matching[0]['filename']} has a wrong hash")
+    with open(os.path.join(into, matching[0]["filename"]), "wb") as file:
         file.write(wheel)
 
 
 def main():
     requirements, into = sys.argv[1:3]
     try:
-        (with_pip if has_pip() else from_the_index)(requirements, into)
+        (with_pip if has_pip() else from_index)(requirements, into)
     except OSError as error:
         sys.exit(f"{error}")
     wheel = glob.glob(os.path.join(into, "*.whl"))[0]

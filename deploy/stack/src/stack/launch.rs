@@ -1,104 +1,65 @@
-//! The way of a stack from nothing to ready.
+//! Starts the processes of a stack and waits until they are ready.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
-use anyhow::{Context, Result, bail};
+use anyhow::Result;
 use rustix::process::Signal;
 
 use super::Stack;
-use crate::process::{Process, Spec, poll};
-use crate::wiring::{Instance, Variable};
-use crate::{database, http, programs};
+use crate::{
+    http,
+    logs::Log,
+    process::{self, Process},
+    programs,
+    wiring::{Instance, Variable},
+};
 
-/// Recovery and first connections included.
-const READY_PATIENCE: Duration = Duration::from_mins(1);
+/// Includes recovery and the first connections.
+const READY_TIMEOUT: Duration = Duration::from_mins(1);
+const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl Stack {
-    pub(super) fn bring_up(&self) -> Result<()> {
-        let progress = self.options.progress;
-        if let Some(port) = self.nats_port {
-            progress.step("Starting NATS", || {
-                self.start_nats()?;
-                Ok(((), format!("NATS with JetStream on 127.0.0.1:{port}")))
-            })?;
-        }
-        progress.step("Setting up the database", || {
-            let url = &self.wiring.postgres_url;
-            database::ensure_roles(url, self.wiring.role_password.as_deref())?;
-            database::ensure_database(url, &self.wiring.database)?;
+    pub(super) fn set_up_database(&self) -> Result<()> {
+        let environment = self.environment();
+        let name = &self.wiring.database;
+        let title = "Setting up the database";
+        environment.options.progress.step(title, || {
+            environment.ensure_database(name)?;
             programs::migrate(&self.options.binaries, &self.wiring)?;
-            Ok(((), format!("database {}, migrated", self.wiring.database)))
-        })?;
-        progress.step("Starting the services", || {
-            for instance in &self.wiring.instances {
-                self.spawn(instance, &[])?;
-            }
-            self.wait_until_ready(&self.wiring.instances)?;
-            Ok((
-                (),
-                format!("{} processes ready", self.wiring.instances.len()),
-            ))
+            Ok(((), format!("database {name}, migrated")))
         })
     }
 
-    pub(super) fn spawn(&self, instance: &Instance, env: &[Variable]) -> Result<()> {
-        let own = self
-            .options
-            .program_env
-            .get(instance.program())
-            .into_iter()
-            .flatten();
-        let mut settings = self.wiring.environment(instance)?;
-        settings.extend(self.options.env.iter().chain(own).chain(env).cloned());
-        let spec = Spec {
-            name: instance.name.clone(),
-            program: programs::find(&self.options.binaries, instance.program())?,
-            args: Vec::new(),
-            env: settings,
-            isolated: false,
-            account: None,
-            stop: Signal::TERM,
-        };
-        let log = self
-            .logs
-            .get(&instance.name)
-            .context("every process has a log")?;
-        let process = Process::spawn(&spec, Arc::clone(log))?;
-        self.running().insert(instance.name.clone(), process);
-        Ok(())
+    pub(super) fn start_processes(&self) -> Result<()> {
+        let title = "Starting the services";
+        self.environment().options.progress.step(title, || {
+            let instances = self.wiring.instances.iter();
+            let started = instances.map(|instance| Ok((instance, self.spawn(instance, &[])?)));
+            let started = started.collect::<Result<Vec<_>>>()?;
+            wait_until_ready(&started)?;
+            Ok(((), format!("{} processes ready", started.len())))
+        })
     }
 
-    pub(super) fn wait_until_ready(&self, instances: &[Instance]) -> Result<()> {
-        for instance in instances {
-            let mut last = "no answer".to_owned();
-            let ready = poll(READY_PATIENCE, || {
-                if let Err(error) = self.check_started(instances) {
-                    return Some(Err(error));
-                }
-                match http::get(instance.metrics_port, "/readyz") {
-                    Ok((200, _)) => return Some(Ok(())),
-                    Ok((status, body)) => last = format!("{status} {body}"),
-                    Err(error) => last = format!("{error:#}"),
-                }
-                None
-            });
-            ready.unwrap_or_else(|| {
-                let tail = self.last_lines(&instance.name, 15);
-                bail!(
-                    "{} is not ready after {READY_PATIENCE:?} ({last}); it says:\n{tail}",
-                    instance.name
-                )
-            })?;
-        }
-        Ok(())
+    pub(super) fn spawn(&self, instance: &Instance, env: &[Variable]) -> Result<Arc<Process>> {
+        let logs = self.environment().options.workspace.logs();
+        let log = Log::open(&logs, &instance.name, self.options.terminal.as_ref())?;
+        let mut command = process::command(&self.program(instance.program())?, Signal::TERM);
+        command.envs(self.wiring.environment(instance)?);
+        command.envs(env.iter().cloned());
+        let process = Arc::new(Process::spawn(&instance.name, command, Signal::TERM, log)?);
+        let mut running = self.running();
+        running.insert(instance.name.clone(), Arc::clone(&process));
+        Ok(process)
     }
+}
 
-    fn check_started(&self, instances: &[Instance]) -> Result<()> {
-        let running = self.running();
-        instances
-            .iter()
-            .filter_map(|instance| running.get(&instance.name))
-            .try_for_each(Process::check)
-    }
+/// Waits for `/readyz` of each process. Fails as soon as one of them has ended.
+pub(super) fn wait_until_ready(started: &[(&Instance, Arc<Process>)]) -> Result<()> {
+    let client = http::client(PROBE_TIMEOUT);
+    let group: Vec<_> = started.iter().map(|(_, it)| Arc::clone(it)).collect();
+    started.iter().try_for_each(|(instance, process)| {
+        let probe = || http::check(&client, instance.metrics_port, "/readyz");
+        process.wait_until_ready(READY_TIMEOUT, &group, probe)
+    })
 }

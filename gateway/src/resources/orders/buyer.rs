@@ -8,14 +8,14 @@ use serde::Serialize;
 use super::Order;
 use crate::{
     extract::Call,
-    resources::{dto::Raw, reply::One},
+    resources::{dto::Raw, result::DataResult},
     respond::Data,
 };
 
 /// The user who placed the order.
 #[derive(Debug, Clone, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Buyer {
+pub(crate) struct Buyer {
     id: String,
     email: String,
     name: Option<String>,
@@ -25,13 +25,13 @@ pub struct Buyer {
 }
 
 /// Embeds the buyer in a single order.
-pub async fn with_user(call: &Call, mut answer: Data<Order>) -> One<Order> {
-    embed(call, std::slice::from_mut(answer.resource_mut())).await;
-    Ok(answer)
+pub(crate) async fn with_user(call: &Call, mut order: Data<Order>) -> DataResult<Order> {
+    embed(call, std::slice::from_mut(order.resource_mut())).await;
+    Ok(order)
 }
 
-/// Embeds the buyer in each order. Orders can be read while identity-svc is away: then without `user`.
-pub async fn embed(call: &Call, orders: &mut [Order]) {
+/// Embeds the buyer in each order. While identity-svc is unavailable, orders have no `user`.
+pub(crate) async fn embed(call: &Call, orders: &mut [Order]) {
     let mut ids: Vec<String> = orders.iter().map(|order| order.user_id.clone()).collect();
     ids.sort_unstable();
     ids.dedup();
@@ -39,9 +39,11 @@ pub async fn embed(call: &Call, orders: &mut [Order]) {
         return;
     }
     let request = call.request(BatchGetUsersRequest { ids });
-    let users = match call.app.clients.users().batch_get_users(request).await {
-        Ok(answer) => answer.into_inner().users,
-        Err(status) => return tracing::warn!(%status, "orders are answered without their users"),
+    let users = match call.clients.users().batch_get_users(request).await {
+        Ok(response) => response.into_inner().users,
+        Err(status) => {
+            return tracing::warn!(%status, "orders: reading their users failed, responding without them");
+        }
     };
     let buyers: HashMap<String, Buyer> = users
         .into_iter()

@@ -1,19 +1,18 @@
-//! POST /orders
+//! `POST /orders`
 
-use proto::orders::v1::{self as wire, CreateOrderRequest};
+use proto::orders::v1::{self as wire, CreateOrderRequest, CreateOrderResponse};
 use serde::Deserialize;
 
-use super::{Order, required, with_user};
+use super::{Order, with_user};
 use crate::{
-    extract::{Answer, Call, CustomData, Json, JsonObject},
-    resources::reply::{Located as _, One},
-    respond::Data,
+    extract::{Call, CustomData, Json, JsonObject},
+    resources::result::{self, DataResult},
 };
 
 /// How the goods reach the buyer.
 #[derive(Debug, Clone, Copy, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum DeliveryMethod {
+pub(crate) enum DeliveryMethod {
     /// To an address.
     Shipping,
     /// The buyer comes.
@@ -23,7 +22,7 @@ pub enum DeliveryMethod {
 /// A product and how many of it.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct NewOrderLine {
+pub(crate) struct NewOrderLine {
     product_id: String,
     /// Default 1; at most 1 000 000.
     quantity: Option<u32>,
@@ -35,7 +34,7 @@ pub struct NewOrderLine {
 /// An order to place.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct NewOrder {
+pub(crate) struct NewOrder {
     user_id: String,
     /// 1 to 200.
     lines: Vec<NewOrderLine>,
@@ -55,19 +54,20 @@ pub struct NewOrder {
     custom_data: Option<CustomData>,
 }
 
-/// 201 with the order; a dry run makes nothing, so it is 200 and has no location.
-pub async fn create(call: Call, Json(body): Json<NewOrder>) -> One<Order> {
+/// Create an order.
+///
+/// Responds 201, or 200 without a location to a dry run, which creates nothing.
+pub(crate) async fn create(call: Call, Json(body): Json<NewOrder>) -> DataResult<Order> {
     let is_dry_run = body.dry_run.unwrap_or_default();
-    let request = call.request(CreateOrderRequest::from(body));
-    let answer = Answer::from(call.app.clients.orders().create_order(request).await?);
-    let order = Order::with_lines(required(answer.message.order)?);
-    let location = order.location();
-    let data = if is_dry_run {
-        Data::new(order)
+    let mut orders = call.clients.orders();
+    let response = orders.create_order(call.request(body.into()));
+    let order = |response: CreateOrderResponse| response.order.map(Order::with_lines);
+    let order = if is_dry_run {
+        result::data(response, order).await?
     } else {
-        Data::created(order, location)
+        result::created(response, order).await?
     };
-    with_user(&call, data.replayed(answer.replayed)).await
+    with_user(&call, order).await
 }
 
 impl From<NewOrder> for CreateOrderRequest {

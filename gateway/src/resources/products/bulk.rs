@@ -1,4 +1,4 @@
-//! Many products at once: `/products/import` and `/products/export`.
+//! `/products/import` and `/products/export`
 
 use std::time::Duration;
 
@@ -18,79 +18,81 @@ use serde::Serialize;
 use super::{NewProduct, Product};
 use crate::{
     error::Problem,
-    extract::{Answer, Call, Items, NDJSON},
-    resources::reply::One,
+    extract::{Call, Items, NDJSON, ServiceResponse},
+    resources::result::DataResult,
     respond::Data,
 };
 
-/// How long the service may take; the request's own deadline is a little longer.
-const PATIENCE: Duration = Duration::from_secs(28);
-/// Faults that a refusal lists.
-const MAX_FAULTS: usize = 1_000;
+/// Time limit of the service, a little below the deadline of HTTP requests.
+const IMPORT_TIMEOUT: Duration = Duration::from_secs(28);
+/// Most errors that a response lists.
+const MAX_ERRORS: usize = 1_000;
 
-/// What became of an import.
+/// The outcome of an import.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
-pub struct Import {
-    /// Products made.
+pub(crate) struct Import {
+    /// Number of products created.
     created: usize,
-    /// Lines refused; only with `mode=partial`.
+    /// Number of items refused; 0 without `mode=partial`.
     refused: usize,
-    /// The products made, in the order of the lines.
+    /// The products created, in the order of the items.
     products: Vec<ImportedProduct>,
-    /// What is wrong with the lines refused.
+    /// The errors of the items refused.
     errors: Vec<ImportError>,
 }
 
-/// A product that was made.
+/// A product that was created.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
-pub struct ImportedProduct {
-    /// Its place among the items of the body, from 0.
+pub(crate) struct ImportedProduct {
+    /// Index of the item in the body, from 0.
     line: u32,
     id: String,
 }
 
-/// What is wrong with a line.
+/// An error of an item.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
-pub struct ImportError {
-    /// Its place among the items of the body, from 0.
+pub(crate) struct ImportError {
+    /// Index of the item in the body, from 0.
     line: u32,
-    /// Empty where it is the line as a whole.
+    /// Path of the field; empty if the item is not JSON.
     field: String,
     code: String,
     message: String,
 }
 
-/// POST /products/import
-pub async fn import(
+/// Import many products.
+///
+/// Creates all products of the body or none; with `mode=partial` all valid ones.
+pub(crate) async fn import(
     call: Call,
     RawQuery(query): RawQuery,
     Items { items, idempotency }: Items<NewProduct>,
-) -> One<Import> {
+) -> DataResult<Import> {
     let partial = is_partial(query.as_deref().unwrap_or_default())?;
-    let (lines, mut errors) = sort_out(items);
-    let call = call.under(idempotency);
+    let (lines, mut errors) = partition(items);
+    let call = call.with_idempotency(idempotency);
     let mut request = call.request(ImportProductsRequest {
         lines,
         partial,
         incomplete: !errors.is_empty(),
     });
-    request.set_timeout(PATIENCE);
-    let answer = call.app.clients.products().import_products(request).await?;
-    let Answer { message, replayed } = Answer::from(answer);
+    request.set_timeout(IMPORT_TIMEOUT);
+    let response = call.clients.products().import_products(request).await?;
+    let ServiceResponse { message, replayed } = ServiceResponse::from(response);
     errors.extend(message.errors.into_iter().map(ImportError::from));
     errors.sort_by_key(|error| error.line);
     if !partial && !errors.is_empty() {
-        return Err(refusal(&errors).into());
+        return Err(rejection(&errors).into());
     }
     Ok(Data::new(Import::of(message.products, errors)).replayed(replayed))
 }
 
-/// GET /products/export
-pub async fn export(call: Call) -> Result<Response, Problem> {
-    let mut products = call.app.clients.products();
+/// Export all products.
+pub(crate) async fn export(call: Call) -> Result<Response, Problem> {
+    let mut products = call.clients.products();
     let request = call.request(ExportProductsRequest {});
     let pages = products.export_products(request).await?.into_inner();
-    // A page that cannot be read ends the body early, which clients see.
+    // A page that fails ends the body early, which clients notice.
     let lines = pages.map(|page| page.map(lines));
     let content_type = [(header::CONTENT_TYPE, NDJSON)];
     Ok((content_type, Body::from_stream(lines)).into_response())
@@ -106,7 +108,7 @@ fn lines(page: ExportProductsResponse) -> Bytes {
     lines.into()
 }
 
-/// `mode=partial`; other parameters are nobody's business.
+/// Reads `mode=partial`. Other parameters are ignored.
 fn is_partial(query: &str) -> Result<bool, Failure> {
     let modes: Vec<_> = query
         .split('&')
@@ -123,8 +125,8 @@ fn is_partial(query: &str) -> Result<bool, Failure> {
     }
 }
 
-/// What the service has to look at, and what has been refused by its form.
-fn sort_out(items: Vec<Result<NewProduct, Failure>>) -> (Vec<wire::ImportLine>, Vec<ImportError>) {
+/// Separates the items that parse from those that do not.
+fn partition(items: Vec<Result<NewProduct, Failure>>) -> (Vec<wire::ImportLine>, Vec<ImportError>) {
     let (mut lines, mut errors) = (Vec::new(), Vec::new());
     for (line, item) in (0..).zip(items) {
         match item {
@@ -138,12 +140,12 @@ fn sort_out(items: Vec<Result<NewProduct, Failure>>) -> (Vec<wire::ImportLine>, 
     (lines, errors)
 }
 
-fn refusal(errors: &[ImportError]) -> Failure {
-    let detail = format!("{} fields are not valid; nothing was made", errors.len());
+fn rejection(errors: &[ImportError]) -> Failure {
+    let detail = format!("{} fields are invalid; nothing was created", errors.len());
     let failure = Failure::new(Code::ValidationFailed, detail);
     errors
         .iter()
-        .take(MAX_FAULTS)
+        .take(MAX_ERRORS)
         .fold(failure, |failure, error| {
             let field = match error.field.as_str() {
                 "" => format!("lines[{}]", error.line),
@@ -175,7 +177,7 @@ impl Import {
 }
 
 impl ImportError {
-    /// A line that is no JSON has no fields to name.
+    /// Converts a rejection of a line. A line that is not JSON has no fields.
     fn all(line: u32, failure: &Failure) -> Vec<Self> {
         if failure.fields.is_empty() {
             return vec![Self {

@@ -9,7 +9,7 @@ use crate::{extract::CustomData, resources::dto::Mask};
 /// The kinds of products.
 #[derive(Debug, Clone, Copy, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum TypeCode {
+pub(crate) enum TypeCode {
     Digital,
     Physical,
     Service,
@@ -18,7 +18,7 @@ pub enum TypeCode {
 /// A product to make.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct NewProduct {
+pub(crate) struct NewProduct {
     name: Option<String>,
     description: Option<String>,
     category_id: String,
@@ -45,7 +45,7 @@ pub struct NewProduct {
 /// What to change of a product; what is left out stays.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct ProductPatch {
+pub(crate) struct ProductPatch {
     #[serde(default)]
     #[schema(value_type = Option<String>)]
     name: Patch<String>,

@@ -1,12 +1,17 @@
-//! The saga that gives a user its wallet: reserve, wallet, activate.
+//! The saga that creates a user with its wallet, in three steps:
 //!
-//! Reserving commits a hidden row that holds the email (and the claim of the idempotency key). The
-//! wallet is then made, or adopted, in wallet-svc by calls that are safe to repeat. Activating
-//! commits the user, `UserCreated` and the recorded answer together. Whatever stops a request in
-//! between, [`recovery`] goes on from the row; only a refusal of wallet-svc takes the row back.
+//! 1. Reserve: one transaction commits a hidden row, which reserves the email, and a claim, which
+//!    keeps the idempotency key in progress.
+//! 2. Wallet: wallet-svc creates the wallet, or makes an existing one the user's. Both are safe to
+//!    repeat.
+//! 3. Activate: one transaction commits the user, `UserCreated` and the recorded response, and
+//!    deletes the claim.
+//!
+//! If a request stops in between, a worker resumes the claim ([`platform::saga`]). A refusal of
+//! wallet-svc deletes the hidden row and the claim.
 
-pub mod recovery;
 mod repo;
+mod saga;
 
 use platform::{
     clock::Clock,
@@ -16,6 +21,7 @@ use platform::{
     ids::Ids,
     messaging::outbox,
     pg,
+    saga::Saga as _,
 };
 use proto::identity::v1 as wire;
 use sqlx::{PgConnection, PgPool};
@@ -71,9 +77,22 @@ impl Provisioning {
             Reserved::Replay(reply) => Ok(*reply),
             Reserved::Fresh(user_id) => {
                 failpoint::hit("identity.user.reserved");
-                let user = self.finish(user_id).await?;
-                Ok(Reply::fresh(convert::user(user)))
+                let finished = self.finish(user_id).await;
+                if let Err(error) = &finished
+                    && !error.is_refusal()
+                {
+                    self.give_back(user_id, error).await;
+                }
+                Ok(Reply::fresh(convert::user(finished?)))
             }
+        }
+    }
+
+    /// Lets a worker resume the creation now. If that fails, one does when the claim's lease ends.
+    async fn give_back(&self, user_id: UserId, cause: &Error) {
+        let given_back = Self::TABLE.retry_now(&self.pool, user_id.uuid(), cause);
+        if let Err(error) = given_back.await {
+            tracing::debug!(%user_id, %error, "user provisioning: claim not given back");
         }
     }
 
@@ -124,26 +143,29 @@ impl Provisioning {
         Ok(id)
     }
 
-    /// Goes from the hidden row to the user, or takes the row back if wallet-svc refuses. Safe to
-    /// repeat, and to run twice at once.
     async fn finish(&self, user_id: UserId) -> Result<User> {
-        let Some(claim) = repo::find(&self.pool, user_id).await? else {
-            return self.finished_elsewhere(user_id).await;
-        };
-        let settled = match self.wallet(&claim).await {
+        match repo::find(&self.pool, user_id).await? {
+            Some(claim) => self.drive(&claim).await,
+            None => self.finished_elsewhere(user_id).await,
+        }
+    }
+
+    /// Runs the steps after the reservation; undoes it if wallet-svc refuses. Safe to repeat, and
+    /// to run concurrently.
+    async fn drive(&self, claim: &Claim) -> Result<User> {
+        let result = match self.wallet(claim).await {
             Ok(wallet_id) => {
                 failpoint::hit("identity.user.wallet_made");
-                self.activate(&claim, wallet_id).await
+                self.activate(claim, wallet_id).await
             }
             Err(error) => Err(error),
         };
-        match settled {
-            Err(error) if error.is_refusal() => {
-                self.withdraw(&claim).await?;
-                Err(error)
-            }
-            settled => settled,
+        if let Err(error) = &result
+            && error.is_refusal()
+        {
+            self.undo(claim).await?;
         }
+        result
     }
 
     async fn wallet(&self, claim: &Claim) -> Result<WalletId> {
@@ -175,7 +197,7 @@ impl Provisioning {
         Ok(user)
     }
 
-    async fn withdraw(&self, claim: &Claim) -> Result<()> {
+    async fn undo(&self, claim: &Claim) -> Result<()> {
         let mut tx = pg::tx(&self.pool).await?;
         if !users::lock_hidden_in_tx(&mut tx, claim.user_id).await? {
             return Ok(());
@@ -189,7 +211,7 @@ impl Provisioning {
         Ok(())
     }
 
-    /// The request and recovery met: the other one has finished.
+    /// Returns the user that a worker or another process has activated in the meantime.
     async fn finished_elsewhere(&self, user_id: UserId) -> Result<User> {
         let mut conn = self.pool.acquire().await?;
         let user = users::find(&mut conn, user_id).await?;

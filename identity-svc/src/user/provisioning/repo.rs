@@ -1,11 +1,11 @@
-//! SQL of creations that are under way.
+//! SQL of creations in progress.
 
-use platform::idempotency::Scope;
+use platform::{idempotency::Scope, saga};
 use sqlx::{PgConnection, PgExecutor};
 
 use crate::{clients::wallet::WalletId, error::Result, user::UserId};
 
-/// A creation that is under way, with what is needed to finish it.
+/// A creation in progress, with the data to complete it.
 #[derive(Debug)]
 pub(super) struct Claim {
     pub(super) user_id: UserId,
@@ -16,25 +16,25 @@ pub(super) struct Claim {
     pub(super) scope: Option<Scope>,
 }
 
-/// Notes that the creation is under way. The request that made it has ten seconds before recovery
-/// takes it over.
+/// Inserts the claim. Its request has the time of a lease before a worker resumes it.
 pub(super) async fn insert_in_tx(
     conn: &mut PgConnection,
     user_id: UserId,
     scope: Option<&Scope>,
 ) -> Result<()> {
     sqlx::query!(
-        "insert into identity.user_provisionings (user_id, idempotency_scope, retry_at)
-         values ($1, $2, now() + interval '10 seconds')",
+        "insert into identity.user_provisionings (user_id, idempotency_scope, due_at)
+         values ($1, $2, now() + $3 * interval '1 second')",
         user_id as _,
         scope.map(Scope::as_bytes),
+        saga::LEASE.as_secs_f64(),
     )
     .execute(conn)
     .await?;
     Ok(())
 }
 
-/// The creation of this user, if it is under way.
+/// Returns the claim of this user's creation; `None` if it has ended.
 pub(super) async fn find(db: impl PgExecutor<'_>, user_id: UserId) -> Result<Option<Claim>> {
     let row = sqlx::query!(
         "select u.id, u.email, u.name, u.primary_wallet_id, p.idempotency_scope
@@ -54,7 +54,7 @@ pub(super) async fn find(db: impl PgExecutor<'_>, user_id: UserId) -> Result<Opt
     }))
 }
 
-/// The creation is over.
+/// Deletes the claim: the creation has ended.
 pub(super) async fn delete_in_tx(conn: &mut PgConnection, user_id: UserId) -> Result<()> {
     sqlx::query!(
         "delete from identity.user_provisionings where user_id = $1",
@@ -63,23 +63,4 @@ pub(super) async fn delete_in_tx(conn: &mut PgConnection, user_id: UserId) -> Re
     .execute(conn)
     .await?;
     Ok(())
-}
-
-/// Takes over creations whose time has come; each comes again later, and later each time, until it
-/// is over.
-pub(super) async fn take_due(db: impl PgExecutor<'_>, limit: i64) -> Result<Vec<UserId>> {
-    let taken = sqlx::query_scalar!(
-        "update identity.user_provisionings
-         set attempts = attempts + 1,
-             retry_at = now() + least(power(2, least(attempts, 5)) * 5, 30) * interval '1 second'
-         where user_id in (
-             select user_id from identity.user_provisionings
-             where retry_at <= now()
-             order by retry_at
-             limit $1
-             for update skip locked)
-         returning user_id",
-        limit
-    );
-    Ok(taken.fetch_all(db).await?)
 }

@@ -15,6 +15,7 @@ const TABLE: ListTable = ListTable::new(
         Field::new("hideDrafts", Class::Flag),
         Field::new("createdAt", Class::Time).sortable(),
         Field::new("secret", Class::Code).hidden(),
+        Field::new("search", Class::Search),
     ],
 )
 .sorted_by(&[asc("secret")])
@@ -24,11 +25,11 @@ fn checked(raw: &str) -> Result<Checked, Failure> {
     check(&TABLE, &query::parse(raw).unwrap())
 }
 
-fn tests(raw: &str) -> Vec<Test> {
+fn predicates(raw: &str) -> Vec<Predicate> {
     let conditions = checked(raw).unwrap().conditions;
     conditions
         .into_iter()
-        .map(|condition| condition.test)
+        .map(|condition| condition.predicate)
         .collect()
 }
 
@@ -39,9 +40,9 @@ fn refused(raw: &str) -> String {
 }
 
 #[test]
-fn says_what_is_allowed() {
-    insta::assert_snapshot!(refused("filter[foo]=1"), @"filter[foo]: `foo` is not allowed; allowed: `id` `amount` `status` `name` `note` `open` `hideDrafts` `createdAt`");
-    insta::assert_snapshot!(refused("filter[secret]=1"), @"filter[secret]: `secret` is not allowed; allowed: `id` `amount` `status` `name` `note` `open` `hideDrafts` `createdAt`");
+fn a_refusal_names_what_is_allowed() {
+    insta::assert_snapshot!(refused("filter[foo]=1"), @"filter[foo]: `foo` is not allowed; allowed: `id` `amount` `status` `name` `note` `open` `hideDrafts` `createdAt` `search`");
+    insta::assert_snapshot!(refused("filter[secret]=1"), @"filter[secret]: `secret` is not allowed; allowed: `id` `amount` `status` `name` `note` `open` `hideDrafts` `createdAt` `search`");
     insta::assert_snapshot!(refused("filter[id]=gte:1"), @"filter[id]: `gte` is not allowed; allowed: `=` `in` `nin`");
     insta::assert_snapshot!(refused("sort=name"), @"sort: `name` is not allowed; allowed: `amount` `createdAt`");
     insta::assert_snapshot!(refused("sort="), @"sort: `` is not allowed; allowed: `amount` `createdAt`");
@@ -50,7 +51,7 @@ fn says_what_is_allowed() {
 }
 
 #[test]
-fn refuses_bad_values() {
+fn bad_values_are_refused() {
     for raw in [
         "filter[open]=1",
         "filter[open]=",
@@ -75,7 +76,7 @@ fn refuses_bad_values() {
 
 #[test]
 fn a_plain_text_is_a_substring_unless_it_is_a_pattern() {
-    for (raw, pattern, caseless) in [
+    for (raw, pattern, ignore_case) in [
         ("filter[name]=a_b", r"%a\_b%", true),
         (r"filter[note]=a\b", r"%a\\b%", false),
         (r"filter[note]=abc\", r"%abc\\%", false),
@@ -86,12 +87,14 @@ fn a_plain_text_is_a_substring_unless_it_is_a_pattern() {
         (r"filter[note]=ilike:abc\\", r"abc\\", true),
     ] {
         let pattern = pattern.to_owned();
-        assert_eq!(tests(raw), [Test::Matches { pattern, caseless }], "{raw}");
+        let expected = Comparison::Matches {
+            pattern,
+            ignore_case,
+        };
+        assert_eq!(predicates(raw), [Predicate::Scalar(expected)], "{raw}");
     }
-    assert_eq!(
-        tests("filter[name]="),
-        [Test::Equals(Value::Text(String::new()))]
-    );
+    let empty = Comparison::Equals(Value::Text(String::new()));
+    assert_eq!(predicates("filter[name]="), [Predicate::Scalar(empty)]);
     refused(r"filter[name]=ilike:abc\");
     refused(r"filter[name]=like:\\\");
     refused(r"filter[name]=50%25\");
@@ -99,13 +102,26 @@ fn a_plain_text_is_a_substring_unless_it_is_a_pattern() {
 
 #[test]
 fn empty_lists_stay_empty() {
-    assert_eq!(tests("filter[id]=in:"), [Test::In(vec![])]);
-    assert_eq!(tests("filter[id]=nin:"), [Test::NotIn(vec![])]);
-    assert_eq!(tests("filter[hideDrafts]=true"), [Test::Switched(true)]);
+    for (raw, membership) in [
+        ("filter[id]=in:", Membership::In(vec![])),
+        ("filter[id]=nin:", Membership::NotIn(vec![])),
+    ] {
+        assert_eq!(predicates(raw), [Predicate::Member(membership)], "{raw}");
+    }
+    let flag = predicates("filter[hideDrafts]=true");
+    assert_eq!(flag, [Predicate::Flag(true)]);
 }
 
 #[test]
-fn pages_shrink_with_what_they_embed() {
+fn a_search_is_one_text() {
+    let checked = checked("filter[search]=red shoe&filter[open]=true").unwrap();
+    assert_eq!(checked.search.as_deref(), Some("red shoe"));
+    assert_eq!(checked.conditions.len(), 1);
+    refused("filter[search]=in:red");
+}
+
+#[test]
+fn a_heavy_include_limits_the_page_size() {
     assert_eq!(
         checked("include=lines&page[size]=100").unwrap().include,
         ["lines"]
@@ -117,7 +133,7 @@ fn pages_shrink_with_what_they_embed() {
 }
 
 #[test]
-fn requests_that_no_gateway_read_are_checked_too() {
+fn requests_that_no_gateway_parsed_are_checked_too() {
     let sized = |size| {
         check(
             &TABLE,

@@ -1,5 +1,5 @@
-//! The raw query string of a list, read in order, as a [`ListRequest`]. What the resource allows is
-//! judged later, by the service that owns it.
+//! Parses the raw query string of a list into a [`ListRequest`]. The service that owns the resource
+//! checks later what it allows.
 
 mod params;
 
@@ -13,7 +13,7 @@ use self::params::{Key, Param};
 use super::{fields, refuse};
 use crate::error::{Failure, FieldCode};
 
-/// Reads `filter[..]`, `sort`, `page[..]` and `include`; other parameters are not looked at.
+/// Parses `filter[..]`, `sort`, `page[..]` and `include`, and ignores other parameters.
 pub fn parse(raw: &str) -> Result<ListRequest, Failure> {
     let mut reader = Reader::default();
     for piece in raw.split('&').filter(|piece| !piece.is_empty()) {
@@ -29,7 +29,7 @@ pub fn parse(raw: &str) -> Result<ListRequest, Failure> {
     Ok(reader.request)
 }
 
-/// The time that the parameter of this name gives, if it is there; twice is refused.
+/// Parses the time in the parameter of this name, if there is one; refuses two of them.
 pub fn time(raw: &str, name: &str) -> Result<Option<DateTime<Utc>>, Failure> {
     let mut found = None;
     for piece in raw.split('&').filter(|piece| !piece.is_empty()) {
@@ -236,7 +236,7 @@ impl Reader {
     }
 }
 
-/// The operator a value starts with, and the rest. What is none of the eight is a plain value.
+/// Splits a value into its operator and the rest; without one of the eight it is a plain value.
 fn split_operator(value: &str) -> (Operator, &str) {
     let prefixed = value.split_once(':').and_then(|(prefix, operand)| {
         fields::prefixed_operators()
@@ -253,7 +253,7 @@ const fn is_bound(operator: Operator) -> bool {
     )
 }
 
-/// Digits only, from 1.
+/// Parses digits, from 1.
 fn number(name: &str, value: &str) -> Result<u64, Failure> {
     if value.is_empty() || !value.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(refuse(

@@ -1,4 +1,4 @@
-//! One parameter of a query string: decoded once, after splitting, and its bracketed name.
+//! One parameter of a query string, decoded once after splitting, with its bracketed name.
 
 use percent_encoding::percent_decode_str;
 
@@ -15,7 +15,7 @@ pub(super) struct Param {
     pub(super) value: String,
 }
 
-/// What a parameter's name means.
+/// The kind of a parameter, from its name.
 pub(super) enum Key<'a> {
     /// `filter[x]`
     Filter(&'a str),
@@ -42,7 +42,7 @@ impl Param {
         Ok(Self { name, value })
     }
 
-    /// The name itself, if it is a stray bound: `lte:2026-01-01`.
+    /// Returns the name if it is a stray bound: `lte:2026-01-01`.
     pub(super) fn bound(&self) -> Option<&str> {
         let (operator, _) = split_operator(&self.name);
         (is_bound(operator) && self.value.is_empty()).then_some(self.name.as_str())
@@ -83,7 +83,7 @@ fn not_text(name: &str) -> Failure {
     refuse(name, FieldCode::Format, "is not UTF-8 text, or holds a NUL")
 }
 
-/// What stands in each bracket of `[a][b]`; `None` if they do not close.
+/// Returns the content of each bracket of `[a][b]`; `None` if they do not close.
 fn brackets(mut rest: &str) -> Option<Vec<&str>> {
     let mut inner = Vec::new();
     while !rest.is_empty() {

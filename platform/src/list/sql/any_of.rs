@@ -1,18 +1,18 @@
 //! Rows with a value in any of several columns, such as a wallet on either side of a transfer.
 //!
 //! For `a = x or b = x` Postgres reads either every match, to sort them, or the table in the order
-//! of the list until a page is full, and for some x both are long. So the rows are read in parts, a
-//! part for each column and value, by an index that begins with the column and goes on with the
-//! order of the list, as far as the page goes; then the parts are merged.
+//! of the list until a page is full, and for some x both are long. So the rows are read in branches,
+//! one for each column and value, by an index that begins with the column and goes on with the order
+//! of the list, up to the end of the page; then the branches are merged.
 
 use proto::lists::Class;
 use sqlx::{Postgres, QueryBuilder};
 
-use super::condition::{Target, push_test};
-use crate::list::{check::Test, fields::Value};
+use super::condition::{push_any_of, push_membership};
+use crate::list::{check::Membership, fields::Value};
 
-/// With more values, a part has them all: it is sorted, but there are not too many parts.
-const MOST_APART: usize = 8;
+/// With more values than these, a branch has them all: it is sorted, but there are fewer branches.
+const MAX_SEPARATE_VALUES: usize = 8;
 
 /// A condition that any of these columns has any of these values.
 #[derive(Debug, Clone)]
@@ -22,14 +22,14 @@ pub(super) struct AnyOf {
     values: Vec<Value>,
 }
 
-/// The rows of a column and some values that no part before has.
+/// The rows with some values in a column that no branch before has.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct Branch {
     column: &'static str,
     class: Class,
-    test: Test,
-    before: &'static [&'static str],
-    not: Test,
+    matches: Membership,
+    columns_before: &'static [&'static str],
+    excludes: Membership,
 }
 
 impl AnyOf {
@@ -51,49 +51,59 @@ impl AnyOf {
         }
     }
 
-    /// How many values there are.
+    /// Returns the number of values.
     pub(super) fn len(&self) -> usize {
         self.values.len()
     }
 
-    /// The condition as a whole.
+    /// Pushes the condition as a whole.
     pub(super) fn push(&self, sql: &mut QueryBuilder<Postgres>) {
-        Target::push_any_of(
-            sql,
-            self.columns,
-            self.class,
-            &Test::In(self.values.clone()),
-        );
+        let values = Membership::In(self.values.clone());
+        push_any_of(sql, self.columns, self.class, &values);
     }
 
-    pub(super) fn into_parts(self) -> Vec<Part> {
+    pub(super) fn into_branches(self) -> Vec<Branch> {
         // Two values that differ by case only would have the same rows.
-        let apart = self.class != Class::CaselessCode && (1..=MOST_APART).contains(&self.len());
-        let tests: Vec<_> = if apart {
-            self.values.iter().cloned().map(Test::Equals).collect()
+        let separate =
+            self.class != Class::CaselessCode && (1..=MAX_SEPARATE_VALUES).contains(&self.len());
+        let matches: Vec<_> = if separate {
+            self.values
+                .iter()
+                .cloned()
+                .map(Membership::Equals)
+                .collect()
         } else {
-            vec![Test::In(self.values.clone())]
+            vec![Membership::In(self.values.clone())]
         };
         let columns = self.columns.iter().enumerate();
-        let part = |at: usize, column: &'static str, test: Test| Part {
+        let branch = |at: usize, column: &'static str, matches: Membership| Branch {
             column,
             class: self.class,
-            test,
-            before: &self.columns[..at],
-            not: Test::NotIn(self.values.clone()),
+            matches,
+            columns_before: &self.columns[..at],
+            excludes: Membership::NotIn(self.values.clone()),
         };
         columns
-            .flat_map(|(at, column)| tests.iter().map(move |test| part(at, column, test.clone())))
+            .flat_map(|(at, column)| {
+                matches
+                    .iter()
+                    .map(move |one| branch(at, column, one.clone()))
+            })
             .collect()
     }
 }
 
-impl Part {
+impl Branch {
+    /// Pushes the condition of the branch, here of the second of two columns.
+    ///
+    /// ```sql
+    /// t.target_id = $1 and (t.origin_id = any($2)) is not true
+    /// ```
     pub(super) fn push(&self, sql: &mut QueryBuilder<Postgres>) {
-        push_test(sql, self.column, self.class, &self.test);
-        for column in self.before {
+        push_membership(sql, self.column, self.class, &self.matches);
+        for column in self.columns_before {
             sql.push(" and ");
-            push_test(sql, column, self.class, &self.not);
+            push_membership(sql, column, self.class, &self.excludes);
         }
     }
 }

@@ -1,172 +1,172 @@
-//! Where a field lies, and what a condition on it is in SQL.
-
-use std::borrow::Cow;
+//! Conditions in SQL.
 
 use proto::{common::v1::Operator, lists::Class};
 use sqlx::{Postgres, QueryBuilder};
 
-use super::{any_of::AnyOf, search::Words};
+use super::any_of::AnyOf;
 use crate::list::{
-    check::{Condition, Test},
+    check::{Comparison, Membership},
     fields::Value,
 };
 
 type Sql = QueryBuilder<Postgres>;
 
-/// A condition that does not come from the request.
+/// A condition on every list, which does not come from the request.
 #[derive(Debug, Clone)]
-pub(super) enum Restriction {
-    Holds {
-        condition: &'static str,
+pub(super) enum BaseFilter {
+    Condition {
+        sql: &'static str,
         value: Option<Value>,
     },
     AnyOf(AnyOf),
 }
 
-impl Restriction {
-    pub(super) fn any_of(&self) -> Option<&AnyOf> {
-        match self {
-            Self::AnyOf(any_of) => Some(any_of),
-            Self::Holds { .. } => None,
-        }
-    }
-
-    pub(super) fn push(sql: &mut Sql, condition: &str, value: Option<&Value>) {
-        sql.push("(");
-        match value {
-            None => {
-                sql.push(condition);
-            }
-            Some(value) => push_bound(sql, condition, value),
-        }
-        sql.push(")");
-    }
-}
-
-/// SQL with the value at each `?`.
-pub(super) fn push_bound(sql: &mut Sql, text: &str, value: &Value) {
-    for (n, part) in text.split('?').enumerate() {
-        if n > 0 {
-            push_value(sql, value);
-        }
-        sql.push(part);
-    }
-}
-
-/// Where a field lies in the tables.
-#[derive(Debug, Clone)]
-pub(super) enum Target {
-    Expression(Cow<'static, str>),
+/// Where a field of ids, codes or enums lies, if not in one column.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum FieldMapping {
     AnyOf(&'static [&'static str]),
     Array(&'static str),
-    Words(Words),
-    Flag {
-        on: &'static str,
-        off: Option<&'static str>,
-    },
 }
 
-impl Target {
-    pub(super) fn push(&self, sql: &mut Sql, Condition { field, test }: &Condition) {
-        match (self, test) {
-            (Self::Flag { on, .. }, Test::Switched(true)) => {
-                sql.push(format_args!("({on})"));
-            }
-            (Self::Flag { off, .. }, _) => {
-                sql.push(format_args!("({})", off.unwrap_or("true")));
-            }
-            (Self::Expression(expression), test) => push_test(sql, expression, field.class, test),
-            (Self::Words(_), _) => unreachable!("a search writes its own condition"),
-            (Self::Array(column), test) => push_overlap(sql, column, test),
-            (Self::AnyOf(columns), test) => {
-                Self::push_any_of(sql, columns, field.class, test);
-            }
+impl FieldMapping {
+    pub(super) fn push(self, sql: &mut Sql, class: Class, membership: &Membership) {
+        match self {
+            Self::AnyOf(columns) => push_any_of(sql, columns, class, membership),
+            Self::Array(column) => push_overlap(sql, column, membership),
         }
-    }
-
-    /// `nin` means in none of the columns.
-    pub(super) fn push_any_of(sql: &mut Sql, columns: &[&str], class: Class, test: &Test) {
-        let none = matches!(test, Test::NotIn(_));
-        let (start, word) = if none {
-            ("(true", " and ")
-        } else {
-            ("(false", " or ")
-        };
-        sql.push(start);
-        for column in columns {
-            sql.push(word);
-            push_test(sql, column, class, test);
-        }
-        sql.push(")");
     }
 }
 
-pub(super) fn push_test(sql: &mut Sql, expression: &str, class: Class, test: &Test) {
-    let caseless = class == Class::CaselessCode;
-    match test {
-        Test::Equals(value) if caseless => {
-            sql.push(format_args!("lower({expression}) = lower("));
+/// Pushes SQL with the value at each `?`.
+///
+/// ```sql
+/// (t.owner_id = $1 or t.creator_id = $2)
+/// ```
+pub(super) fn push_base_filter(sql: &mut Sql, condition: &str, value: Option<&Value>) {
+    sql.push("(");
+    match value {
+        None => {
+            sql.push(condition);
+        }
+        Some(value) => {
+            for (n, part) in condition.split('?').enumerate() {
+                if n > 0 {
+                    push_value(sql, value);
+                }
+                sql.push(part);
+            }
+        }
+    }
+    sql.push(")");
+}
+
+/// Pushes a condition on a column of one value. Codes regardless of case compare in lower case.
+///
+/// ```sql
+/// t.id = $1
+/// t.id = any($1)
+/// (t.id = any($1)) is not true
+/// lower(t.code) = any(select lower(v) from unnest($1::text[]) as v)
+/// ```
+pub(super) fn push_membership(sql: &mut Sql, column: &str, class: Class, membership: &Membership) {
+    let ignore_case = class == Class::CaselessCode;
+    match membership {
+        Membership::Equals(value) if ignore_case => {
+            sql.push(format_args!("lower({column}) = lower("));
             push_value(sql, value);
             sql.push(")");
         }
-        Test::Equals(value) => {
-            sql.push(format_args!("{expression} = "));
+        Membership::Equals(value) => {
+            sql.push(format_args!("{column} = "));
             push_value(sql, value);
         }
-        Test::In(values) => push_in(sql, expression, caseless, values),
-        Test::NotIn(values) => {
+        Membership::In(values) => push_in(sql, column, ignore_case, values),
+        Membership::NotIn(values) => {
             sql.push("(");
-            push_in(sql, expression, caseless, values);
+            push_in(sql, column, ignore_case, values);
             sql.push(") is not true");
         }
-        Test::Compares(operator, value) => {
-            sql.push(format_args!("{expression} {} ", comparison(*operator)));
-            push_value(sql, value);
-        }
-        Test::Matches { pattern, caseless } => {
-            let operator = if *caseless { "ilike" } else { "like" };
-            sql.push(format_args!("{expression} {operator} "))
-                .push_bind(pattern.clone());
-        }
-        Test::Switched(on) => {
-            sql.push(format_args!("({expression}) = ")).push_bind(*on);
-        }
-        Test::Holds(_) => unreachable!("searches have a target of their own"),
     }
 }
 
-fn push_in(sql: &mut Sql, expression: &str, caseless: bool, values: &[Value]) {
-    if caseless {
+fn push_in(sql: &mut Sql, column: &str, ignore_case: bool, values: &[Value]) {
+    if ignore_case {
         sql.push(format_args!(
-            "lower({expression}) = any(select lower(v) from unnest("
+            "lower({column}) = any(select lower(v) from unnest("
         ));
         push_values(sql, values);
         sql.push("::text[]) as v)");
     } else {
-        sql.push(format_args!("{expression} = any("));
+        sql.push(format_args!("{column} = any("));
         push_values(sql, values);
         sql.push(")");
     }
 }
 
-/// A condition on a column of `text[]`, which has its value if one of its elements has.
-fn push_overlap(sql: &mut Sql, column: &str, test: &Test) {
-    let one;
-    let (not, values) = match test {
-        Test::In(values) => ("", values.as_slice()),
-        Test::NotIn(values) => ("not ", values.as_slice()),
-        Test::Equals(value) => {
-            one = [value.clone()];
-            ("", one.as_slice())
-        }
-        _ => unreachable!("only codes and enums lie in arrays"),
+/// Pushes a condition that any of these columns meets; for `nin`, all of them.
+///
+/// ```sql
+/// (false or t.origin_id = $1 or t.target_id = $2)
+/// (true and (t.origin_id = any($1)) is not true and (t.target_id = any($2)) is not true)
+/// ```
+pub(super) fn push_any_of(sql: &mut Sql, columns: &[&str], class: Class, membership: &Membership) {
+    let (start, word) = match membership {
+        Membership::NotIn(_) => ("(true", " and "),
+        Membership::Equals(_) | Membership::In(_) => ("(false", " or "),
+    };
+    sql.push(start);
+    for column in columns {
+        sql.push(word);
+        push_membership(sql, column, class, membership);
+    }
+    sql.push(")");
+}
+
+/// Pushes a condition on a column of `text[]`, which any of its elements meets.
+///
+/// ```sql
+/// (u.roles && $1)
+/// not (u.roles && $1)
+/// ```
+fn push_overlap(sql: &mut Sql, column: &str, membership: &Membership) {
+    let (not, values) = match membership {
+        Membership::Equals(value) => ("", std::slice::from_ref(value)),
+        Membership::In(values) => ("", values.as_slice()),
+        Membership::NotIn(values) => ("not ", values.as_slice()),
     };
     sql.push(format_args!("{not}({column} && "));
     push_values(sql, values);
     sql.push(")");
 }
 
-const fn comparison(operator: Operator) -> &'static str {
+/// Pushes a comparison of a column or expression.
+///
+/// ```sql
+/// t.amount >= $1
+/// t.name ilike $1
+/// ```
+pub(super) fn push_comparison(sql: &mut Sql, expression: &str, comparison: &Comparison) {
+    match comparison {
+        Comparison::Equals(value) => {
+            sql.push(format_args!("{expression} = "));
+            push_value(sql, value);
+        }
+        Comparison::Bound(operator, value) => {
+            sql.push(format_args!("{expression} {} ", symbol(*operator)));
+            push_value(sql, value);
+        }
+        Comparison::Matches {
+            pattern,
+            ignore_case,
+        } => {
+            let operator = if *ignore_case { "ilike" } else { "like" };
+            sql.push(format_args!("{expression} {operator} "))
+                .push_bind(pattern.clone());
+        }
+    }
+}
+
+const fn symbol(operator: Operator) -> &'static str {
     match operator {
         Operator::Gte => ">=",
         Operator::Lte => "<=",
@@ -187,7 +187,7 @@ pub(super) fn push_value(sql: &mut Sql, value: &Value) {
     };
 }
 
-/// The values of an `in`, all of one class: ids or text.
+/// Pushes the values of an `in`, all of one class: ids or text.
 fn push_values(sql: &mut Sql, values: &[Value]) {
     let ids = values.iter().map(|value| match value {
         Value::Id(id) => Some(*id),

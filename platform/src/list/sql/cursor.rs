@@ -1,5 +1,5 @@
-//! A cursor: the sort and the keys of the last row, as base64url of JSON. Clients can write any, so
-//! its values are read as strictly as a filter's.
+//! Cursors: the sort and the keys of the last row, as base64url of JSON. Clients can forge them, so
+//! their values are parsed as strictly as those of filters.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use proto::lists::Class;
@@ -41,8 +41,8 @@ pub(super) fn decode(
     keys.iter().zip(texts).map(value).collect()
 }
 
-/// Keys are what the database holds, which is more than filters may name: an enum's former value, a
-/// product with more than 8 decimals, an empty code.
+/// Parses a key. The database holds more than filters may name: an enum's former value, a product
+/// with more than 8 decimals, an empty code.
 fn value(class: Class, text: String) -> Option<Value> {
     match class {
         Class::Enum(_)

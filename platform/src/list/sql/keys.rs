@@ -1,4 +1,4 @@
-//! The keys a list is ordered by, and the condition that continues it after a row.
+//! The sort keys of a list, and the condition that continues it after a row.
 
 use proto::lists::{Class, Field};
 use sqlx::{Postgres, QueryBuilder, Row, postgres::PgRow};
@@ -8,7 +8,7 @@ use crate::{error::Failure, list::fields::Value};
 
 type Sql = QueryBuilder<Postgres>;
 
-/// All keys of a sort, the primary key last.
+/// The keys of a sort, the primary key last.
 pub(super) struct Keys {
     keys: Vec<SortKey>,
     /// The sort in words, which a cursor must repeat: `-createdAt,name`.
@@ -23,8 +23,8 @@ pub(super) struct SortKey {
 }
 
 impl Keys {
-    /// The primary key runs the way of the key before it, so that one index can serve both. `tier` is
-    /// what a search sorts by before all others.
+    /// The primary key has the direction of the key before it, so that one index can serve both.
+    /// `tier` is the first key of a search.
     pub(super) fn new(list: &List, tier: Option<&str>, sort: &[(&'static Field, bool)]) -> Self {
         let key = |(field, descending): &(&'static Field, bool)| SortKey {
             expression: list.expression(field).into_owned(),
@@ -32,14 +32,14 @@ impl Keys {
             nullable: field.nullable,
             descending: *descending,
         };
-        let best = tier.map(|tier| SortKey {
+        let tier = tier.map(|tier| SortKey {
             expression: tier.to_owned(),
             class: Class::Number,
             nullable: false,
             descending: false,
         });
-        let searched = best.is_some().then(|| "search".to_owned());
-        let mut keys: Vec<_> = best.into_iter().chain(sort.iter().map(key)).collect();
+        let searched = tier.is_some().then(|| "search".to_owned());
+        let mut keys: Vec<_> = tier.into_iter().chain(sort.iter().map(key)).collect();
         let primary = list.key.expression();
         if keys.iter().all(|key| key.expression != primary) {
             keys.push(SortKey {
@@ -59,7 +59,11 @@ impl Keys {
         }
     }
 
-    /// The keys of a row as an array of text, from which a cursor is made.
+    /// Pushes the keys of a row as an array of text, from which a cursor is made.
+    ///
+    /// ```sql
+    /// array[(t.name)::text, (t.id)::text]
+    /// ```
     pub(super) fn push_values(&self, sql: &mut Sql) {
         sql.push("array[");
         for (n, key) in self.keys.iter().enumerate() {
@@ -78,6 +82,7 @@ impl Keys {
         sql.push("]");
     }
 
+    /// Pushes ` order by t.created_at desc, t.id desc`.
     pub(super) fn push_order(&self, sql: &mut Sql) {
         sql.push(" order by ");
         for (n, key) in self.keys.iter().enumerate() {
@@ -87,13 +92,13 @@ impl Keys {
         }
     }
 
-    /// The keys after the first one, each with whether it descends.
+    /// Returns the keys after the first one, each with whether it descends.
     pub(super) fn within_tier(&self) -> impl Iterator<Item = (&str, bool)> {
         let keys = self.keys.iter().skip(1);
         keys.map(|key| (key.expression.as_str(), key.descending))
     }
 
-    /// The cursor of the page that follows this row.
+    /// Encodes the cursor of the page that follows this row.
     pub(super) fn cursor(&self, row: &PgRow) -> Result<String, Failure> {
         Ok(cursor::encode(
             &self.name,
@@ -101,7 +106,12 @@ impl Keys {
         ))
     }
 
-    /// The condition that a row comes after that of the cursor.
+    /// Pushes the condition that a row comes after that of the cursor.
+    ///
+    /// ```sql
+    /// (t.created_at, t.id) < ($1, $2)
+    /// (t.nick < $1 or (t.nick = $1 and ((t.id is null or t.id > $2) or (t.id = $2 and false))))
+    /// ```
     pub(super) fn push_after(&self, sql: &mut Sql, cursor: &str) -> Result<(), Failure> {
         let values = cursor::decode(cursor, &self.name, &self.keys)?;
         let descending = self.keys[0].descending;
@@ -128,7 +138,7 @@ impl Keys {
     }
 }
 
-/// Beyond the first value, or equal to it and beyond the others.
+/// Pushes that the keys are beyond the first value, or equal to it and beyond the others.
 fn push_after_each(sql: &mut Sql, keys: &[SortKey], values: &[Option<Value>]) {
     let ([key, keys @ ..], [value, values @ ..]) = (keys, values) else {
         sql.push("false");

@@ -4,30 +4,27 @@ mod any_of;
 mod condition;
 mod cursor;
 mod keys;
+mod page;
 mod search;
 mod statement;
 
 use std::borrow::Cow;
 
-use proto::{
-    common::v1::{ListRequest, PageInfo},
-    lists::{Class, Field, ListTable},
-};
-use sqlx::{FromRow, PgConnection, Row, postgres::PgRow};
+use proto::lists::{Class, Field, ListTable};
 
 use self::{
     any_of::AnyOf,
-    condition::{Restriction, Target},
-    search::Search,
-    statement::Statement,
+    condition::{BaseFilter, FieldMapping, push_comparison, push_membership},
 };
 use super::{
-    check::{Start, check},
+    check::{Condition, Membership, Predicate},
     fields::Value,
 };
-use crate::error::Failure;
 
-pub use self::search::Words;
+pub use self::{
+    page::Page,
+    search::{Search, SearchPage, Sql, TierPage},
+};
 
 /// The primary key, which ends every sort.
 #[derive(Debug, Clone, Copy)]
@@ -53,92 +50,85 @@ impl Key {
     }
 }
 
-/// How a resource's list lies in its tables.
-#[derive(Debug, Clone)]
+/// Maps a resource's list to its tables.
+#[derive(Debug)]
 pub struct List {
     table: &'static ListTable,
     from: &'static str,
     key: Key,
     select: &'static str,
-    targets: Vec<(&'static str, Target)>,
-    restrictions: Vec<Restriction>,
-}
-
-/// One page of a list.
-#[derive(Debug)]
-pub struct Page<T> {
-    /// Its rows.
-    pub rows: Vec<T>,
-    /// Number of matching rows on all pages.
-    pub total: u64,
-    /// Cursor of the next page; `None` on the last.
-    pub next_cursor: Option<String>,
-    /// Relations to embed.
-    pub include: Vec<&'static str>,
-}
-
-impl<T> Page<T> {
-    /// Whether to embed this relation.
-    pub fn includes(&self, relation: &str) -> bool {
-        self.include.contains(&relation)
-    }
-
-    /// The part of the answer that is not rows.
-    pub fn info(&self) -> PageInfo {
-        let next_cursor = self.next_cursor.clone().unwrap_or_default();
-        PageInfo {
-            total: self.total,
-            next_cursor,
-        }
-    }
+    base_filters: Vec<BaseFilter>,
+    columns: Vec<(&'static str, &'static str)>,
+    mappings: Vec<(&'static str, FieldMapping)>,
+    flags: Vec<(&'static str, &'static str)>,
+    search: Option<Box<dyn Search>>,
 }
 
 impl List {
-    /// `from` may hold joins that keep one row a resource. Columns are taken from the table of
-    /// `key`: `p.id` makes `createdAt` the column `p.created_at`.
+    /// Maps `table` to the rows of `from`, which may hold joins that keep one row a resource.
+    /// Columns are taken from the table of `key`: `p.id` makes `createdAt` the column `p.created_at`.
+    ///
+    /// ```sql
+    /// select * from catalog.products p where true order by p.rank, p.id limit $1 offset $2
+    /// ```
     pub fn new(table: &'static ListTable, from: &'static str, key: Key) -> Self {
-        let (targets, restrictions) = (Vec::new(), Vec::new());
         Self {
             table,
             from,
             key,
             select: "*",
-            targets,
-            restrictions,
+            base_filters: Vec::new(),
+            columns: Vec::new(),
+            mappings: Vec::new(),
+            flags: Vec::new(),
+            search: None,
         }
     }
 
-    /// The columns of a row; `*` unless said.
+    /// Sets the columns of a row, `*` by default: `.select("p.id, p.name")`.
+    ///
+    /// ```sql
+    /// select p.id, p.name, … from catalog.products p where true …
+    /// ```
     #[must_use]
     pub fn select(mut self, columns: &'static str) -> Self {
         self.select = columns;
         self
     }
 
-    /// A condition on every list.
+    /// Adds a condition to every list: `.only("p.deleted_at is null")`.
+    ///
+    /// ```sql
+    /// … where true and (p.deleted_at is null) …
+    /// ```
     #[must_use]
     pub fn only(mut self, condition: &'static str) -> Self {
-        self.restrictions.push(Restriction::Holds {
-            condition,
+        self.base_filters.push(BaseFilter::Condition {
+            sql: condition,
             value: None,
         });
         self
     }
 
-    /// A condition on every list where there is a value, which stands at each `?`.
+    /// Adds a condition with the value at each `?`, if there is a value:
+    /// `.only_with("o.user_id = ?", owner)`.
+    ///
+    /// ```sql
+    /// … where true and (o.user_id = $1) …
+    /// ```
     #[must_use]
     pub fn only_with(mut self, condition: &'static str, value: Option<impl Into<Value>>) -> Self {
         if let Some(value) = value {
-            self.restrictions.push(Restriction::Holds {
-                condition,
+            self.base_filters.push(BaseFilter::Condition {
+                sql: condition,
                 value: Some(value.into()),
             });
         }
         self
     }
 
-    /// Where there are ids, only what has one of them in any of these columns: see
-    /// [`List::any_of`].
+    /// Keeps the rows with one of these ids in any of these columns, if there are ids. The SQL is
+    /// that of [`List::any_of`].
     #[must_use]
     pub fn only_any_of(
         mut self,
@@ -147,116 +137,118 @@ impl List {
     ) -> Self {
         if let Some(ids) = ids {
             let any_of = AnyOf::new(columns, Class::Id, ids.into_iter().map(Into::into));
-            self.restrictions.push(Restriction::AnyOf(any_of));
+            self.base_filters.push(BaseFilter::AnyOf(any_of));
         }
         self
     }
 
-    /// The field is this column or expression.
+    /// Maps a field to a column or expression:
+    /// `.column("unpaidAmount", "o.amount - o.paid_amount")`.
+    ///
+    /// ```sql
+    /// … where true and o.amount - o.paid_amount >= $1 … order by o.amount - o.paid_amount, o.id …
+    /// ```
     #[must_use]
-    pub fn column(self, field: &'static str, expression: &'static str) -> Self {
-        self.target(field, Target::Expression(expression.into()))
+    pub fn column(mut self, field: &'static str, expression: &'static str) -> Self {
+        self.columns.push((field, expression));
+        self
     }
 
-    /// The field is in any of these columns, and `nin` means in none. It cannot be sorted by.
+    /// Maps a field of ids, codes or enums to several columns, of which any has its value; `nin`
+    /// means none has. `.any_of("walletId", &["t.origin_id", "t.target_id"])`. It cannot be sorted by.
     ///
     /// `from` must be one table. Where each column has an index that goes on with the order of the
-    /// list, the first page is as near for a value with few rows as for one with many.
+    /// list, the first page costs the same for a value with few rows as for one with many.
+    ///
+    /// ```sql
+    /// … from ((select * from wallet.transactions t where true and t.origin_id = $1
+    ///          order by t.created_at desc, t.id desc limit $2)
+    ///         union all
+    ///         (select * from wallet.transactions t
+    ///          where true and t.target_id = $3 and (t.origin_id = any($4)) is not true
+    ///          order by t.created_at desc, t.id desc limit $5)) t
+    /// order by t.created_at desc, t.id desc …
+    /// ```
     #[must_use]
-    pub fn any_of(self, field: &'static str, columns: &'static [&'static str]) -> Self {
-        self.target(field, Target::AnyOf(columns))
-    }
-
-    /// The field is any element of this column of `text[]`. It cannot be sorted by.
-    #[must_use]
-    pub fn array(self, field: &'static str, column: &'static str) -> Self {
-        self.target(field, Target::Array(column))
-    }
-
-    /// A search for words. Without a sort, what matches best comes first.
-    #[must_use]
-    pub fn words(self, field: &'static str, words: Words) -> Self {
-        self.target(field, Target::Words(words))
-    }
-
-    /// A flag that adds this condition when it is `true`.
-    #[must_use]
-    pub fn flag(self, field: &'static str, on: &'static str) -> Self {
-        self.target(field, Target::Flag { on, off: None })
-    }
-
-    /// A flag that adds one condition when it is `true`, another when it is `false`.
-    #[must_use]
-    pub fn flag_or(self, field: &'static str, on: &'static str, off: &'static str) -> Self {
-        self.target(field, Target::Flag { on, off: Some(off) })
-    }
-
-    /// Answers the request. Page, total and cursor come from one statement, so from one snapshot.
-    pub async fn fetch<T>(
-        &self,
-        conn: &mut PgConnection,
-        request: &ListRequest,
-    ) -> Result<Page<T>, Failure>
-    where
-        T: for<'r> FromRow<'r, PgRow>,
-    {
-        let checked = check(self.table, request)?;
-        let search = Search::prepare(self, conn, &checked).await?;
-        let statement = Statement::new(self, &checked, search, !request.sort.is_empty());
-        let keys = statement.keys();
-        let mut rows = statement
-            .page(&keys)?
-            .build()
-            // Planned for its values each time: what is best for a wallet with ten rows is not for
-            // one with half of the table, and no plan serves both.
-            .persistent(false)
-            .fetch_all(&mut *conn)
-            .await?;
-        let size = checked.page_size as usize;
-        let more = self.table.paged && rows.len() > size;
-        if more {
-            rows.truncate(size);
-        }
-        let total: i64 = match rows.first() {
-            Some(row) => row.try_get("list_total")?,
-            None if checked.start == Start::Number(1) => 0,
-            None => {
-                let mut count = statement.count();
-                let count = count.build_query_scalar().persistent(false);
-                count.fetch_one(conn).await?
-            }
-        };
-        let last = rows.last().filter(|_| more);
-        Ok(Page {
-            total: u64::try_from(total).unwrap_or_default(),
-            next_cursor: last.map(|row| keys.cursor(row)).transpose()?,
-            rows: rows.iter().map(T::from_row).collect::<Result<_, _>>()?,
-            include: checked.include,
-        })
-    }
-
-    fn target(mut self, field: &'static str, target: Target) -> Self {
-        self.targets.push((field, target));
+    pub fn any_of(mut self, field: &'static str, columns: &'static [&'static str]) -> Self {
+        self.mappings.push((field, FieldMapping::AnyOf(columns)));
         self
     }
 
-    fn target_of(&self, field: &Field) -> Target {
-        let bound = self.targets.iter().find(|(name, _)| *name == field.name);
-        bound.map_or_else(
-            || Target::Expression(self.default_column(field.name).into()),
-            |(_, target)| target.clone(),
-        )
+    /// Maps a field of codes or enums to a column of `text[]`, of which any element has its value:
+    /// `.array("role", "u.roles")`. It cannot be sorted by.
+    ///
+    /// ```sql
+    /// … where true and (u.roles && $1) …
+    /// ```
+    #[must_use]
+    pub fn array(mut self, field: &'static str, column: &'static str) -> Self {
+        self.mappings.push((field, FieldMapping::Array(column)));
+        self
     }
 
-    /// The expression a field sorts by.
-    fn expression(&self, field: &Field) -> Cow<'static, str> {
-        match self.target_of(field) {
-            Target::Expression(expression) => expression,
-            _ => self.default_column(field.name).into(),
+    /// Maps a flag to the condition that it adds when it is `true`:
+    /// `.flag("hideDrafts", "o.order_status <> 'draft'")`.
+    ///
+    /// ```sql
+    /// … where true and (o.order_status <> 'draft') …
+    /// ```
+    #[must_use]
+    pub fn flag(mut self, field: &'static str, condition: &'static str) -> Self {
+        self.flags.push((field, condition));
+        self
+    }
+
+    /// Sets the search for the text in [`Checked::search`](super::check::Checked::search), which the
+    /// service prepared; `None` if the request has no such text. [`Search`] shows its SQL.
+    #[must_use]
+    pub fn search(mut self, search: Option<impl Search + 'static>) -> Self {
+        self.search = search.map(|search| Box::new(search) as Box<dyn Search>);
+        self
+    }
+
+    /// Pushes a condition of the request. A flag without a mapping is a column of booleans.
+    fn push_condition(&self, sql: &mut Sql, Condition { field, predicate }: &Condition) {
+        let column = self.expression(field);
+        match predicate {
+            Predicate::Member(membership) => match mapped(&self.mappings, field) {
+                Some(mapping) => mapping.push(sql, field.class, membership),
+                None => push_membership(sql, &column, field.class, membership),
+            },
+            Predicate::Scalar(comparison) => push_comparison(sql, &column, comparison),
+            Predicate::Flag(on) => match mapped(&self.flags, field) {
+                Some(condition) => {
+                    let condition = if *on { condition } else { "true" };
+                    sql.push(format_args!("({condition})"));
+                }
+                None => {
+                    sql.push(format_args!("({column}) = ")).push_bind(*on);
+                }
+            },
         }
     }
 
-    /// The name that columns are taken from; empty where there is none.
+    /// Returns the condition as one that branches can be made of: on several columns, and not that
+    /// none of them has the values.
+    fn any_of_condition(&self, condition: &Condition) -> Option<AnyOf> {
+        let Some(FieldMapping::AnyOf(columns)) = mapped(&self.mappings, condition.field) else {
+            return None;
+        };
+        let values = match &condition.predicate {
+            Predicate::Member(Membership::Equals(value)) => vec![value.clone()],
+            Predicate::Member(Membership::In(values)) => values.clone(),
+            _ => return None,
+        };
+        Some(AnyOf::new(columns, condition.field.class, values))
+    }
+
+    /// Returns the column or expression of a field.
+    fn expression(&self, field: &Field) -> Cow<'static, str> {
+        mapped(&self.columns, field)
+            .map_or_else(|| self.default_column(field.name).into(), Cow::Borrowed)
+    }
+
+    /// Returns the name that columns are taken from; empty where there is none.
     fn alias(&self) -> &'static str {
         let key = self.key.expression().rsplit_once('.');
         key.map_or("", |(table, _)| table)
@@ -275,6 +267,13 @@ impl List {
         }
         column
     }
+}
+
+fn mapped<T: Copy>(mappings: &[(&'static str, T)], field: &Field) -> Option<T> {
+    let mut mappings = mappings.iter();
+    mappings
+        .find(|(name, _)| *name == field.name)
+        .map(|(_, mapping)| *mapping)
 }
 
 #[cfg(test)]

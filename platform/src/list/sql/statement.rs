@@ -1,54 +1,61 @@
-//! The statement that answers a page, and the one that only counts.
-
-use sqlx::{Postgres, QueryBuilder};
+//! The statement of a page, and the one that only counts.
 
 use super::{
     List,
-    any_of::{AnyOf, Part},
-    condition::{Restriction, Target},
+    any_of::{AnyOf, Branch},
+    condition::{BaseFilter, push_base_filter},
     keys::Keys,
-    search::{Search, TIER, push_join},
+    search::{Search, SearchPage, Sql, TIER},
 };
 use crate::{
     error::{Failure, FieldCode},
     list::{
-        check::{Checked, Condition, Start, Test},
+        check::{Checked, Condition, Start},
         refuse,
     },
 };
 
-type Sql = QueryBuilder<Postgres>;
-
-/// A list, and what was asked of it.
+/// A list and a checked request.
 pub(super) struct Statement<'a> {
     pub(super) list: &'a List,
     pub(super) checked: &'a Checked,
-    pub(super) search: Option<Search>,
-    /// Whether the request says in what order; a search has one of its own.
-    pub(super) sorted: bool,
-    /// What the rows are read in; empty where all are read at once.
-    parts: Vec<Part>,
-    /// Conditions on any of several columns, but that which makes the parts.
+    search: Option<&'a dyn Search>,
+    /// Whether the request has a sort; without one, a search has its own order.
+    sorted: bool,
+    /// The branches in which the rows are read; empty where one `select` reads them all.
+    branches: Vec<Branch>,
+    /// The request's conditions on one column, an array or a flag.
+    conditions: Vec<&'a Condition>,
+    /// Conditions on any of several columns, without the one that makes the branches.
     any_ofs: Vec<AnyOf>,
 }
 
 impl<'a> Statement<'a> {
-    /// Of several conditions on any of some columns, that with the fewest values makes the parts. A
-    /// search has its own way to the rows.
+    /// Of several conditions on any of some columns, the one with the fewest values makes the
+    /// branches. A search finds its rows in its own way.
     pub(super) fn new(
         list: &'a List,
         checked: &'a Checked,
-        search: Option<Search>,
+        search: Option<&'a dyn Search>,
         sorted: bool,
     ) -> Self {
-        let own = list.restrictions.iter().filter_map(Restriction::any_of);
-        let asked = checked.conditions.iter();
-        let asked = asked.filter_map(|condition| any_of(list, condition));
-        let mut any_ofs: Vec<_> = own.cloned().chain(asked).collect();
+        let mut any_ofs = Vec::new();
+        for filter in &list.base_filters {
+            if let BaseFilter::AnyOf(any_of) = filter {
+                any_ofs.push(any_of.clone());
+            }
+        }
+        let mut conditions = Vec::new();
+        for condition in &checked.conditions {
+            match list.any_of_condition(condition) {
+                Some(any_of) => any_ofs.push(any_of),
+                None => conditions.push(condition),
+            }
+        }
         let by_values = any_ofs.iter().enumerate();
         let narrowest = by_values.min_by_key(|(_, any_of)| any_of.len());
-        let parts = match narrowest.map(|(at, _)| at) {
-            Some(at) if search.is_none() => any_ofs.remove(at).into_parts(),
+        let branches = match narrowest.map(|(at, _)| at) {
+            Some(at) if search.is_none() => any_ofs.remove(at).into_branches(),
             _ => Vec::new(),
         };
         Self {
@@ -56,80 +63,114 @@ impl<'a> Statement<'a> {
             checked,
             search,
             sorted,
-            parts,
+            branches,
+            conditions,
             any_ofs,
         }
     }
 
-    fn best_first(&self) -> Option<&Search> {
-        self.search.as_ref().filter(|_| !self.sorted)
+    fn best_first(&self) -> Option<&'a dyn Search> {
+        self.search.filter(|_| !self.sorted)
     }
 
-    /// What the rows are ordered by.
+    /// Returns the keys of the order.
     pub(super) fn keys(&self) -> Keys {
         let tier = self.best_first().map(|_| TIER);
         Keys::new(self.list, tier, &self.checked.sort)
     }
 
-    /// One row more than the page holds, to see whether there is another.
+    /// Builds the statement of a page. It reads one row more, to see whether there is another page.
+    ///
+    /// ```sql
+    /// select t.id, t.name,
+    ///     (select count(*) from things t where true and (t.deleted_at is null) and t.active = $1)
+    ///         as list_total,
+    ///     array[(t.name)::text, (t.id)::text] as list_keys
+    /// from things t
+    /// where true and (t.deleted_at is null) and t.active = $2
+    /// order by t.name, t.id
+    /// limit $3 offset $4
+    /// ```
+    ///
+    /// The rows of a search come as [`Search`] shows, those of branches like this:
+    ///
+    /// ```sql
+    /// select t.id, (…) as list_total, array[…] as list_keys
+    /// from ((select * from things t where true and t.origin_id = $1
+    ///        order by t.name, t.id limit $2)
+    ///       union all
+    ///       (select * from things t
+    ///        where true and t.target_id = $3 and (t.origin_id = any($4)) is not true
+    ///        order by t.name, t.id limit $5)) t
+    /// order by t.name, t.id
+    /// limit $6 offset $7
+    /// ```
     pub(super) fn page(&self, keys: &Keys) -> Result<Sql, Failure> {
         let mut sql = Sql::new("");
-        if let Some(search) = self.best_first() {
-            search.push_tiers(&mut sql, self)?;
+        let search = self.best_first();
+        if let Some(search) = search {
+            search.push_tiers(&mut sql, &SearchPage::new(self))?;
         }
         sql.push(format_args!("select {}, (", self.list.select));
         self.push_count(&mut sql);
         sql.push(") as list_total, ");
         keys.push_values(&mut sql);
         sql.push(" as list_keys from ");
-        if self.best_first().is_some() {
-            sql.push(self.list.from);
-            push_join(&mut sql, self.list);
-        } else if let [_, _, ..] = self.parts.as_slice() {
-            self.push_parts(&mut sql, keys)?;
-        } else {
-            self.push_rows(&mut sql, self.parts.first());
-            self.push_after(&mut sql, keys)?;
+        match (search, self.branches.as_slice()) {
+            (Some(search), _) => {
+                sql.push(self.list.from);
+                search.push_join(&mut sql);
+            }
+            (None, [_, _, ..]) => self.push_branches(&mut sql, keys)?,
+            (None, branches) => {
+                self.push_rows(&mut sql, branches.first());
+                self.push_after(&mut sql, keys)?;
+            }
         }
         keys.push_order(&mut sql);
         if self.list.table.paged {
-            sql.push(" limit ").push_bind(self.size());
+            sql.push(" limit ")
+                .push_bind(self.page_size_with_lookahead());
             sql.push(" offset ").push_bind(self.offset());
         }
         Ok(sql)
     }
 
-    /// The rows on all pages.
+    /// Builds the statement that counts the rows of all pages.
     pub(super) fn count(&self) -> Sql {
         let mut sql = Sql::new("");
         self.push_count(&mut sql);
         sql
     }
 
+    /// ```sql
+    /// select count(*) from things t where true and (t.deleted_at is null)
+    /// select count(*) from (select from things t where … union all select from things t where …) t
+    /// ```
     fn push_count(&self, sql: &mut Sql) {
         sql.push("select count(*) from ");
-        if let [_, _, ..] = self.parts.as_slice() {
-            for (n, part) in self.parts.iter().enumerate() {
+        if let [_, _, ..] = self.branches.as_slice() {
+            for (n, branch) in self.branches.iter().enumerate() {
                 sql.push(if n > 0 { " union all " } else { "(" });
                 sql.push("select from ");
-                self.push_rows(sql, Some(part));
+                self.push_rows(sql, Some(branch));
             }
             sql.push(format_args!(") {}", self.list.alias()));
         } else {
-            self.push_rows(sql, self.parts.first());
+            self.push_rows(sql, self.branches.first());
         }
     }
 
-    /// Each part as far as the page goes.
-    fn push_parts(&self, sql: &mut Sql, keys: &Keys) -> Result<(), Failure> {
-        for (n, part) in self.parts.iter().enumerate() {
+    /// Pushes the branches, each up to the end of the page.
+    fn push_branches(&self, sql: &mut Sql, keys: &Keys) -> Result<(), Failure> {
+        for (n, branch) in self.branches.iter().enumerate() {
             sql.push(if n > 0 { " union all " } else { "(" });
             sql.push("(select * from ");
-            self.push_rows(sql, Some(part));
+            self.push_rows(sql, Some(branch));
             self.push_after(sql, keys)?;
             keys.push_order(sql);
             if self.list.table.paged {
-                sql.push(" limit ").push_bind(self.reach());
+                sql.push(" limit ").push_bind(self.limit_with_lookahead());
             }
             sql.push(")");
         }
@@ -137,33 +178,31 @@ impl<'a> Statement<'a> {
         Ok(())
     }
 
-    /// The rows of all pages, or a part of them.
-    fn push_rows(&self, sql: &mut Sql, part: Option<&Part>) {
+    /// Pushes the rows of all pages, or those of a branch: `things t where true and …`.
+    fn push_rows(&self, sql: &mut Sql, branch: Option<&Branch>) {
         sql.push(format_args!("{} where true", self.list.from));
         self.push_conditions(sql);
-        self.push_search(sql);
-        if let Some(part) = part {
+        if let Some(search) = self.search {
             sql.push(" and ");
-            part.push(sql);
+            search.push_condition(sql);
+        }
+        if let Some(branch) = branch {
+            sql.push(" and ");
+            branch.push(sql);
         }
     }
 
-    /// ` and …` for all conditions but that of a search and that of the parts.
+    /// Pushes ` and …` for all conditions but those of the search and the branches.
     pub(super) fn push_conditions(&self, sql: &mut Sql) {
-        for restriction in &self.list.restrictions {
-            if let Restriction::Holds { condition, value } = restriction {
+        for filter in &self.list.base_filters {
+            if let BaseFilter::Condition { sql: text, value } = filter {
                 sql.push(" and ");
-                Restriction::push(sql, condition, value.as_ref());
+                push_base_filter(sql, text, value.as_ref());
             }
         }
-        for condition in &self.checked.conditions {
-            let target = self.list.target_of(condition.field);
-            let elsewhere =
-                matches!(target, Target::Words(_)) || any_of(self.list, condition).is_some();
-            if !elsewhere {
-                sql.push(" and ");
-                target.push(sql, condition);
-            }
+        for condition in &self.conditions {
+            sql.push(" and ");
+            self.list.push_condition(sql, condition);
         }
         for any_of in &self.any_ofs {
             sql.push(" and ");
@@ -171,14 +210,7 @@ impl<'a> Statement<'a> {
         }
     }
 
-    fn push_search(&self, sql: &mut Sql) {
-        if let Some(search) = &self.search {
-            sql.push(" and ");
-            search.push_holds(sql);
-        }
-    }
-
-    /// ` and …` where the page continues another one.
+    /// Pushes ` and …` where the page continues another one.
     pub(super) fn push_after(&self, sql: &mut Sql, keys: &Keys) -> Result<(), Failure> {
         let Start::After(cursor) = &self.checked.start else {
             return Ok(());
@@ -194,16 +226,18 @@ impl<'a> Statement<'a> {
         keys.push_after(sql, cursor)
     }
 
-    /// The page's last row and one more, counted from where the list starts or continues.
-    pub(super) fn reach(&self) -> i64 {
+    /// Returns the number of rows up to the end of the page and one more, counted from where the
+    /// list starts or continues.
+    pub(super) fn limit_with_lookahead(&self) -> i64 {
         if self.list.table.paged {
-            self.offset().saturating_add(self.size())
+            self.offset()
+                .saturating_add(self.page_size_with_lookahead())
         } else {
             i64::MAX
         }
     }
 
-    fn size(&self) -> i64 {
+    fn page_size_with_lookahead(&self) -> i64 {
         i64::from(self.checked.page_size) + 1
     }
 
@@ -218,17 +252,4 @@ impl<'a> Statement<'a> {
             Start::After(_) => 0,
         }
     }
-}
-
-/// A condition that parts can be made of: not one that some columns have none of the values.
-fn any_of(list: &List, condition: &Condition) -> Option<AnyOf> {
-    let Target::AnyOf(columns) = list.target_of(condition.field) else {
-        return None;
-    };
-    let values = match &condition.test {
-        Test::Equals(value) => vec![value.clone()],
-        Test::In(values) => values.clone(),
-        _ => return None,
-    };
-    Some(AnyOf::new(columns, condition.field.class, values))
 }

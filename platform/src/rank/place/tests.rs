@@ -1,27 +1,29 @@
 use proptest::prelude::*;
+use uuid::Uuid;
 
 use super::*;
 
-/// A list as a database keeps it: items in the order of (key, id), moved as the services move them.
+/// A list as a database keeps it, moved as the services move it.
 struct List {
-    items: Vec<(Rank, u32)>,
-    /// The ids in the order that the moves asked for.
-    asked: Vec<u32>,
+    items: Vec<Ranked>,
+    /// The ids in the order that the moves lead to.
+    expected: Vec<Uuid>,
     moves: usize,
-    rows: usize,
-    sight: usize,
+    rows_written: usize,
+    first_limit: u32,
 }
 
 impl List {
-    fn of(keys: impl IntoIterator<Item = Rank>) -> Self {
-        let mut items: Vec<_> = keys.into_iter().zip(0..).collect();
+    fn of(ranks: impl IntoIterator<Item = Rank>) -> Self {
+        let items = ranks.into_iter().zip(0..);
+        let mut items: Vec<_> = items.map(|(rank, n)| Ranked { rank, id: id(n) }).collect();
         items.sort_unstable();
         Self {
-            asked: items.iter().map(|item| item.1).collect(),
+            expected: items.iter().map(|item| item.id).collect(),
             items,
             moves: 0,
-            rows: 0,
-            sight: 16,
+            rows_written: 0,
+            first_limit: 16,
         }
     }
 
@@ -31,12 +33,12 @@ impl List {
             return;
         }
         let at = to.map_or(self.items.len() - 1, |to| to - usize::from(from < to));
-        let id = self.asked.remove(from);
-        self.asked.insert(at, id);
+        let id = self.expected.remove(from);
+        self.expected.insert(at, id);
         self.items.remove(from);
         self.write(at, id);
         let around = &self.items[at.saturating_sub(1)..(at + 2).min(self.items.len())];
-        assert!(around.windows(2).all(|pair| pair[0].0 < pair[1].0));
+        assert!(around.windows(2).all(|pair| pair[0].rank < pair[1].rank));
         self.moves += 1;
         if self.moves.is_multiple_of(self.items.len()) {
             self.assert_in_order();
@@ -45,65 +47,59 @@ impl List {
 
     /// The item is where it should be, and the others are in the order that they had.
     fn assert_in_order(&self) {
-        assert!(self.items.is_sorted(), "keys say what the order is");
-        assert!(
-            self.items
-                .iter()
-                .map(|item| item.1)
-                .eq(self.asked.iter().copied())
-        );
+        assert!(self.items.is_sorted(), "the ranks give the order");
+        let ids = self.items.iter().map(|item| &item.id);
+        assert!(ids.eq(&self.expected));
     }
 
-    fn write(&mut self, at: usize, id: u32) {
-        let mut sight = self.sight;
-        loop {
-            let side = |keys: Vec<Rank>| Side {
-                complete: keys.len() <= sight,
-                keys: keys.into_iter().take(sight).collect(),
-            };
-            let (before, after) = self.items.split_at(at);
-            let before = before.iter().rev().take(sight + 1);
-            let before = side(before.map(|item| item.0).collect());
-            let after = side(after.iter().take(sight + 1).map(|item| item.0).collect());
-            match place(&before, &after) {
-                Placement::Unknown => sight *= 8,
-                Placement::Between(key) => {
-                    self.rows += 1;
-                    return self.items.insert(at, (key, id));
-                }
-                Placement::Respaced {
-                    before,
-                    item,
-                    after,
-                } => {
-                    self.rows += before.len() + 1 + after.len();
-                    for (n, key) in before.into_iter().enumerate() {
-                        self.items[at - 1 - n].0 = key;
-                    }
-                    for (n, key) in after.into_iter().enumerate() {
-                        self.items[at + n].0 = key;
-                    }
-                    return self.items.insert(at, (item, id));
-                }
+    fn write(&mut self, at: usize, id: Uuid) {
+        let (before, after) = self.items.split_at(at);
+        let mut limit = self.first_limit;
+        let placement = loop {
+            let read = limit as usize;
+            let before = before.iter().rev().take(read).copied().collect();
+            let after = after.iter().take(read).copied().collect();
+            match place(&Side::new(before, limit), &Side::new(after, limit)) {
+                Some(placement) => break placement,
+                None => limit *= 8,
             }
+        };
+        self.rows_written += 1 + placement.neighbours.len();
+        for moved in placement.neighbours {
+            let item = self.items.iter_mut().find(|item| item.id == moved.id);
+            item.unwrap().rank = moved.rank;
         }
+        let rank = placement.item;
+        self.items.insert(at, Ranked { rank, id });
     }
 
     fn assert_cheap(&self) {
         self.assert_in_order();
-        let longest = self.items.iter().map(|item| item.0.to_string().len()).max();
-        assert!(longest.unwrap() <= 64, "{longest:?} characters");
-        assert!(
-            self.rows * 10 < self.moves * 11,
-            "{} rows for {} moves",
-            self.rows,
-            self.moves
-        );
+        let lengths = self.items.iter().map(|item| item.rank.to_string().len());
+        let longest = lengths.max().unwrap();
+        assert!(longest <= 64, "{longest} characters");
+        let (rows, moves) = (self.rows_written, self.moves);
+        assert!(rows * 10 < moves * 11, "{rows} rows for {moves} moves");
     }
 }
 
+fn id(n: u128) -> Uuid {
+    Uuid::from_u128(n)
+}
+
+fn item(n: u128, text: &str) -> Ranked {
+    Ranked {
+        rank: rank(text),
+        id: id(n),
+    }
+}
+
+fn rank(text: &str) -> Rank {
+    Rank::parse(text).unwrap()
+}
+
 fn integers(count: u32) -> List {
-    List::of((1..=count).map(|n| Rank::parse(&n.to_string()).unwrap()))
+    List::of((1..=count).map(|n| rank(&n.to_string())))
 }
 
 #[test]
@@ -112,7 +108,10 @@ fn ten_thousand_items_move_into_one_gap() {
     for _ in 0..10_000 {
         // The last item goes right before the one that was the 25th at the start.
         let (from, target) = (before_one.items.len() - 1, 24);
-        let to = before_one.items.iter().position(|item| item.1 == target);
+        let to = before_one
+            .items
+            .iter()
+            .position(|item| item.id == id(target));
         before_one.move_item(from, to);
     }
     before_one.assert_cheap();
@@ -144,36 +143,35 @@ fn ten_thousand_moves_shuffle_a_short_list() {
 }
 
 #[test]
-fn the_end_is_the_next_integer_while_there_is_one() {
-    let side = |keys: &[&str]| Side {
-        keys: keys.iter().map(|key| Rank::parse(key).unwrap()).collect(),
+fn the_last_rank_is_the_next_integer_while_there_is_one() {
+    let side = |ranks: &[&str]| Side {
+        rows: ranks.iter().map(|text| item(0, text)).collect(),
         complete: true,
     };
-    let last = place(&side(&["7.5", "7"]), &side(&[]));
-    assert_eq!(last, Placement::Between(Rank::parse("8").unwrap()));
-    assert_eq!(
-        place(&side(&[]), &side(&[])),
-        Placement::Between(Rank::first())
-    );
+    let one = |before: &[&str], after: &[&str]| {
+        let placement = place(&side(before), &side(after)).unwrap();
+        assert_eq!(placement.neighbours, []);
+        placement.item
+    };
+    assert_eq!(one(&["7.5", "7"], &[]), rank("8"));
+    assert_eq!(one(&[], &[]), Rank::first());
     let widest = "9".repeat(20);
-    let beyond = place(&side(&[&widest]), &side(&[]));
-    assert!(matches!(beyond, Placement::Between(key) if key > Rank::parse(&widest).unwrap()));
-    let middle = place(&side(&["1"]), &side(&["2"]));
-    assert_eq!(middle, Placement::Between(Rank::parse("1.5").unwrap()));
+    assert!(one(&[&widest], &[]) > rank(&widest));
+    assert_eq!(one(&["1"], &["2"]), rank("1.5"));
 }
 
 #[test]
-fn equal_keys_become_different_ones() {
-    let one = Rank::parse("1").unwrap();
+fn equal_ranks_become_different_ones() {
+    let one = rank("1");
     let mut list = List::of([one; 5]);
     list.move_item(4, Some(0));
     list.assert_in_order();
-    assert!(list.items.windows(2).all(|pair| pair[0].0 < pair[1].0));
     assert!(
         list.items
-            .iter()
-            .all(|item| item.0 < Rank::parse("9").unwrap())
+            .windows(2)
+            .all(|pair| pair[0].rank < pair[1].rank)
     );
+    assert!(list.items.iter().all(|item| item.rank < rank("9")));
     let mut long = List::of(vec![one; 3_000]);
     long.move_item(2_999, Some(1_500));
     long.move_item(0, None);
@@ -184,8 +182,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn any_moves_in_any_list_end_where_they_should(
-        keys in proptest::collection::vec(
+    fn any_move_in_any_list_ends_at_its_place(
+        ranks in proptest::collection::vec(
             prop_oneof![
                 Just("0".to_owned()),
                 Just("9".repeat(20)),
@@ -197,10 +195,10 @@ proptest! {
             2..60,
         ),
         moves in proptest::collection::vec((any::<usize>(), any::<Option<usize>>()), 1..80),
-        sight in 1..20_usize,
+        first_limit in 1..20_u32,
     ) {
-        let mut list = List::of(keys.iter().map(|key| Rank::parse(key).unwrap()));
-        list.sight = sight;
+        let mut list = List::of(ranks.iter().map(|text| rank(text)));
+        list.first_limit = first_limit;
         let count = list.items.len();
         for (from, to) in moves {
             list.move_item(from % count, to.map(|to| to % count));

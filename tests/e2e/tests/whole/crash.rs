@@ -1,69 +1,71 @@
-//! Processes that die at the worst moment: the order ends paid, once.
+//! Crashes during a payment: the order ends paid, exactly once.
 
 use std::time::Duration;
 
-use e2e::{Shop, text, usd};
+use e2e::{TestApp, text, usd};
 use serde_json::json;
 use stack::StackOptions;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn orders_svc_dies_after_the_claim() {
-    pay_and_die("orders-svc", "orders.pay.claimed").await;
+async fn a_payment_completes_after_orders_svc_crashes_with_an_open_claim() {
+    pay_with_crash("orders-svc", "orders.pay.claimed").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn orders_svc_dies_before_the_settlement() {
-    pay_and_die("orders-svc", "orders.pay.posted").await;
+async fn a_payment_completes_after_orders_svc_crashes_before_settling_it() {
+    pay_with_crash("orders-svc", "orders.pay.posted").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn wallet_svc_dies_between_commit_and_answer() {
-    pay_and_die("wallet-svc", "wallet.post.committed").await;
+async fn a_payment_completes_after_wallet_svc_crashes_before_its_response() {
+    pay_with_crash("wallet-svc", "wallet.post.committed").await;
 }
 
-/// Pays an order while a process is armed to kill itself, starts it again unarmed, and waits for
-/// the recovery to finish what was begun.
-async fn pay_and_die(program: &str, failpoint: &str) {
-    let shop = Shop::open(StackOptions::for_test("crash").expect("options")).await;
-    let buyer = shop.user("ada").await;
+/// Pays an order while a failpoint makes a process kill itself, starts the process again without it,
+/// and waits until the recovery completes the payment.
+async fn pay_with_crash(program: &str, failpoint: &str) {
+    let app = TestApp::start(StackOptions::for_test("crash").expect("options")).await;
+    let buyer = app.create_user("ada").await;
     let wallet = &buyer["primaryWalletId"];
-    shop.fund(wallet, "100.00").await;
-    let tea = shop.product("Tea", "8", "0.8").await;
+    app.deposit(wallet, "100.00").await;
+    let tea = app.create_product("Tea", "8", "0.8").await;
     let body = json!({ "userId": buyer["id"], "lines": [{ "productId": tea["id"] }] });
-    let order = shop.make("/orders", body).await;
+    let order = app.create("/orders", body).await;
     let path = format!("/orders/{}", text(&order["id"]));
 
-    let armed = [("FAILPOINTS".to_owned(), format!("{failpoint}=kill"))];
-    shop.stack.stop(program).expect("it runs");
-    shop.stack
-        .start_again(program, &armed)
-        .expect("starts armed");
-    let answer = shop.post(&format!("{path}/pay"), json!({})).await;
-    assert!(answer.status.is_server_error(), "{answer:?}");
-    shop.stack
-        .wait_for_end(program, Duration::from_mins(1))
-        .expect("it killed itself");
-    shop.stack.start_again(program, &[]).expect("starts again");
+    let failpoints = [("FAILPOINTS".to_owned(), format!("{failpoint}=kill"))];
+    app.stack.stop(program).expect("it runs");
+    app.stack
+        .start_again(program, &failpoints)
+        .expect("it starts again");
+    let response = app.post(&format!("{path}/pay"), json!({})).await;
+    assert!(response.status.is_server_error(), "{response:?}");
+    app.stack
+        .wait_for_exit(program, Duration::from_mins(1))
+        .expect("it kills itself");
+    app.stack
+        .start_again(program, &[])
+        .expect("it starts again");
 
-    shop.until(|| async {
-        let answer = shop.get(&path).await;
-        let order = &answer.body["data"];
+    app.eventually(|| async {
+        let response = app.get(&path).await;
+        let order = &response.body["data"];
         let is_paid = order["paymentStatus"] == "fully_paid";
         if is_paid {
             Ok(())
         } else {
-            Err(format!("the order is {answer:?}"))
+            Err(format!("the order is {response:?}"))
         }
     })
     .await;
     // 100.00 - 9.60 + 0.80 of bonus.
-    shop.until_balance(wallet, &usd("91.20")).await;
+    app.wait_for_balance(wallet, &usd("91.20")).await;
     let payments = format!(
         "/transactions?filter[walletId]={}&filter[code]=pay",
         text(wallet)
     );
-    assert_eq!(shop.get(&payments).await.body["total"], 1);
-    shop.refused(&format!("{path}/pay"), json!({}), 409, "invalid_state")
+    assert_eq!(app.get(&payments).await.body["total"], 1);
+    app.expect_error(&format!("{path}/pay"), json!({}), 409, "invalid_state")
         .await;
-    shop.check_books().await;
+    app.assert_settled().await;
 }

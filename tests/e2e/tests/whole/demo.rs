@@ -1,6 +1,6 @@
-//! `cargo stack up --seed demo`: the shop to play with.
+//! The demo shop of `cargo stack up --seed demo`.
 
-use e2e::{Shop, text, usd};
+use e2e::{TestApp, text, usd};
 use reqwest::Method;
 use serde_json::Value;
 use stack::{
@@ -8,28 +8,28 @@ use stack::{
     demo::{self, Tally},
 };
 
-async fn seed(shop: &Shop, key: &str) -> Result<Tally, String> {
-    let (base, key) = (shop.base().to_owned(), key.to_owned());
+async fn seed(app: &TestApp, key: &str) -> Result<Tally, String> {
+    let (base, key) = (app.base().to_owned(), key.to_owned());
     let seed = tokio::task::spawn_blocking(move || demo::seed(&base, &key));
     seed.await
         .expect("no panic")
         .map_err(|error| format!("{error:#}"))
 }
 
-async fn total(shop: &Shop, list: &str) -> u64 {
-    let answer = shop.get(list).await;
-    answer.body["total"]
+async fn total(app: &TestApp, list: &str) -> u64 {
+    let response = app.get(list).await;
+    response.body["total"]
         .as_u64()
-        .unwrap_or_else(|| panic!("{list}: {answer:?}"))
+        .unwrap_or_else(|| panic!("{list}: {response:?}"))
 }
 
-async fn user(shop: &Shop, email: &str) -> Value {
-    let mut users = shop.read(&format!("/users?filter[email]={email}")).await;
+async fn user(app: &TestApp, email: &str) -> Value {
+    let mut users = app.get_data(&format!("/users?filter[email]={email}")).await;
     users[0].take()
 }
 
-/// All that nothing but the seed writes.
-async fn everything(shop: &Shop) -> Vec<Value> {
+/// Returns all resources that only the seed writes.
+async fn seeded_resources(app: &TestApp) -> Vec<Value> {
     let mut lists = Vec::new();
     for list in [
         "/categories?page[size]=100",
@@ -41,26 +41,24 @@ async fn everything(shop: &Shop) -> Vec<Value> {
         "/orders?page[size]=100&include=lines",
         "/transactions?page[size]=100&filter[code]=in:bank:wire,pay,refund",
     ] {
-        lists.push(shop.read(list).await);
+        lists.push(app.get_data(list).await);
     }
     lists
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_demo_shop_is_made_once() {
-    let options = StackOptions {
-        auth: Auth::Required,
-        ..StackOptions::for_test("demo").expect("options")
-    };
-    let shop = Shop::open(options).await;
-    let key = shop.stack.wiring().secrets.api_key.clone();
-    let shop = shop.with_header("apikey", &key);
+async fn seeding_the_demo_shop_again_creates_only_what_is_missing() {
+    let mut options = StackOptions::for_test("demo").expect("options");
+    options.auth = Auth::Required;
+    let app = TestApp::start(options).await;
+    let key = app.stack.wiring().secrets.api_key.clone();
+    let app = app.with_header("apikey", &key);
 
-    let refused = seed(&shop, "gk_wrong").await.expect_err("a wrong key");
+    let error = seed(&app, "gk_wrong").await.expect_err("a wrong key");
     let request = "GET /tax-rates?filter[name]=Standard was refused: 401 unauthenticated";
-    assert!(refused.contains(request), "{refused}");
+    assert!(error.contains(request), "{error}");
 
-    let made = seed(&shop, &key).await.expect("the shop is made");
+    let created = seed(&app, &key).await.expect("the shop is created");
     for (list, kind, count) in [
         ("/tax-rates", "tax rates", 3),
         ("/categories", "categories", 5),
@@ -70,38 +68,38 @@ async fn the_demo_shop_is_made_once() {
         ("/tasks", "tasks", 4),
         ("/orders", "orders", 7),
     ] {
-        assert_eq!(made.made(kind) as u64, count, "{made}");
-        assert_eq!(total(&shop, list).await, count, "{list}");
+        assert_eq!(created.created(kind) as u64, count, "{created}");
+        assert_eq!(total(&app, list).await, count, "{list}");
     }
-    assert_eq!(made.made("deposits"), 5, "{made}");
-    orders_are_in_all_states(&shop).await;
+    assert_eq!(created.created("deposits"), 5, "{created}");
+    orders_are_in_all_states(&app).await;
 
     // 290.00 came in; two orders (97.68 and 86.90) earned 8.20, two tasks 4.50.
-    let ada = user(&shop, "ada@demo.example").await;
-    shop.until_balance(&ada["primaryWalletId"], &usd("118.12"))
+    let ada = user(&app, "ada@demo.example").await;
+    app.wait_for_balance(&ada["primaryWalletId"], &usd("118.12"))
         .await;
     // 80.00 came in; a refunded order left nothing behind, a gift card cost 25.00.
-    let chiara = user(&shop, "chiara@demo.example").await;
-    shop.until_balance(&chiara["primaryWalletId"], &usd("55.00"))
+    let chiara = user(&app, "chiara@demo.example").await;
+    app.wait_for_balance(&chiara["primaryWalletId"], &usd("55.00"))
         .await;
 
-    let before = everything(&shop).await;
-    let again = seed(&shop, &key).await.expect("the shop is there");
+    let before = seeded_resources(&app).await;
+    let again = seed(&app, &key).await.expect("the shop exists");
     assert!(again.is_empty(), "{again}");
-    assert_eq!(everything(&shop).await, before);
+    assert_eq!(seeded_resources(&app).await, before);
 
-    let throw = shop.read("/products?filter[name]=Wool%20Throw").await;
+    let throw = app.get_data("/products?filter[name]=Wool%20Throw").await;
     let path = format!("/products/{}", text(&throw[0]["id"]));
     assert_eq!(
-        shop.send(Method::DELETE, &path, None).await.status.as_u16(),
+        app.send(Method::DELETE, &path, None).await.status.as_u16(),
         204
     );
-    let mended = seed(&shop, &key).await.expect("the shop is mended");
-    assert_eq!(mended.to_string(), "1 products made");
-    shop.check_books().await;
+    let missing = seed(&app, &key).await.expect("the shop is completed");
+    assert_eq!(missing.to_string(), "1 products created");
+    app.assert_settled().await;
 }
 
-async fn orders_are_in_all_states(shop: &Shop) {
+async fn orders_are_in_all_states(app: &TestApp) {
     for (filter, count) in [
         ("filter[paymentStatus]=unpaid", 2),
         ("filter[paymentStatus]=paid", 1),
@@ -111,10 +109,10 @@ async fn orders_are_in_all_states(shop: &Shop) {
         ("filter[orderStatus]=canceled", 1),
     ] {
         let orders = format!("/orders?{filter}");
-        assert_eq!(total(shop, &orders).await, count, "{filter}");
+        assert_eq!(total(app, &orders).await, count, "{filter}");
     }
-    let linked = shop
-        .read("/products?include=questions&filter[name]=Latte%20Art%20Course")
+    let linked = app
+        .get_data("/products?include=questions&filter[name]=Latte%20Art%20Course")
         .await;
     let questions = linked[0]["questions"].as_array().expect("questions");
     assert_eq!(questions.len(), 2, "{linked}");

@@ -1,70 +1,70 @@
-//! One order, from product to paid, fulfilled and rewarded.
+//! The main flow: products, deposits, orders, payments, fulfilment, refunds, rewards, lists.
 
-use e2e::{Shop, text, usd};
+use e2e::{TestApp, text, usd};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use stack::StackOptions;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_order_from_product_to_reward() {
-    let shop = Shop::open(StackOptions::for_test("flow").expect("options")).await;
-    let buyer = shop.user("ada").await;
+async fn an_order_is_paid_fulfilled_canceled_and_rewarded() {
+    let app = TestApp::start(StackOptions::for_test("flow").expect("options")).await;
+    let buyer = app.create_user("ada").await;
     let wallet = &buyer["primaryWalletId"];
-    shop.user("bob").await;
-    deposit_step_by_step(&shop, wallet).await;
+    app.create_user("bob").await;
+    deposit_in_steps(&app, wallet).await;
 
-    let coffee = shop.product("Coffee", "12.50", "1.25").await;
-    let tea = shop.product("Tea", "8", "0.8").await;
+    let coffee = app.create_product("Coffee", "12.50", "1.25").await;
+    let tea = app.create_product("Tea", "8", "0.8").await;
     let cart = json!({ "userId": buyer["id"], "lines": [
         { "productId": coffee["id"], "quantity": 2 }, { "productId": tea["id"] },
     ]});
-    let order = dry_run_then_order(&shop, cart).await;
-    pay_in_two_parts(&shop, &order).await;
-    shop.until_balance(wallet, &usd("63.70")).await;
-    deliver_again(&shop, "guerdon.orders.v1.OrderPaid").await;
-    assert_eq!(shop.balance(wallet).await, usd("63.70"));
+    let order = dry_run_then_order(&app, cart).await;
+    pay_in_two_parts(&app, &order).await;
+    app.wait_for_balance(wallet, &usd("63.70")).await;
+    publish_again(&app, "guerdon.orders.v1.OrderPaid").await;
+    assert_eq!(app.balance(wallet).await, usd("63.70"));
 
-    fulfil(&shop, &order).await;
-    second_order_paid_at_once_and_canceled(&shop, &buyer, &tea).await;
-    task(&shop, &buyer).await;
-    lists(&shop, &buyer).await;
-    movements_sum_to_zero(&shop).await;
-    shop.check_books().await;
+    fulfil_order(&app, &order).await;
+    pay_at_creation_then_cancel(&app, &buyer, &tea).await;
+    complete_task(&app, &buyer).await;
+    filter_and_page_lists(&app, &buyer).await;
+    assert_movements_sum_to_zero(&app).await;
+    app.assert_settled().await;
 }
 
-async fn deposit_step_by_step(shop: &Shop, wallet: &Value) {
+async fn deposit_in_steps(app: &TestApp, wallet: &Value) {
     let body = json!({
         "amount": "100.00", "assetCode": "usd", "code": "internal", "data": { "note": "cash" },
         "destinationWalletId": wallet,
     });
-    let deposit = shop.make("/transactions/deposit", body).await;
+    let deposit = app.create("/transactions/deposit", body).await;
     assert_eq!(deposit["status"], "pending");
     assert_eq!(deposit["originWalletId"], Value::Null);
     assert_eq!(deposit["metadata"]["data"]["note"], "cash");
     let path = format!("/transactions/{}", text(&deposit["id"]));
-    let approved = shop.make(&format!("{path}/approve"), json!({})).await;
+    let approved = app.create(&format!("{path}/approve"), json!({})).await;
     assert_eq!(approved["status"], "processing");
-    assert_eq!(shop.balance(wallet).await, "0.00000000");
-    let confirmed = shop.make(&format!("{path}/confirm"), json!({})).await;
+    assert_eq!(app.balance(wallet).await, "0.00000000");
+    let confirmed = app.create(&format!("{path}/confirm"), json!({})).await;
     assert_eq!(confirmed["status"], "confirmed");
-    assert_eq!(shop.balance(wallet).await, usd("100.00"));
-    assert_eq!(shop.read(&path).await, confirmed);
+    assert_eq!(app.balance(wallet).await, usd("100.00"));
+    assert_eq!(app.get_data(&path).await, confirmed);
 }
 
-async fn dry_run_then_order(shop: &Shop, mut cart: Value) -> Value {
+async fn dry_run_then_order(app: &TestApp, mut cart: Value) -> Value {
     cart["dryRun"] = json!(true);
-    let answer = shop.post("/orders", cart.clone()).await;
-    assert_eq!(answer.status, StatusCode::OK);
-    let quote = answer.body["data"].clone();
+    let response = app.post("/orders", cart.clone()).await;
+    assert_eq!(response.status, StatusCode::OK);
+    let quote = response.body["data"].clone();
     assert_eq!(quote["id"], Value::Null);
-    assert_eq!(shop.get("/orders").await.body["total"], 0);
+    assert_eq!(app.get("/orders").await.body["total"], 0);
 
     cart["dryRun"] = json!(false);
-    let answer = shop.post("/orders", cart).await;
-    assert_eq!(answer.status, StatusCode::CREATED, "{answer:?}");
-    let order = answer.body["data"].clone();
+    let response = app.post("/orders", cart).await;
+    assert_eq!(response.status, StatusCode::CREATED, "{response:?}");
+    let order = response.body["data"].clone();
     assert_eq!(
-        answer.headers["location"],
+        response.headers["location"],
         format!("/orders/{}", text(&order["id"]))
     );
     for money in [&quote, &order] {
@@ -81,32 +81,33 @@ async fn dry_run_then_order(shop: &Shop, mut cart: Value) -> Value {
     order
 }
 
-async fn pay_in_two_parts(shop: &Shop, order: &Value) {
+async fn pay_in_two_parts(app: &TestApp, order: &Value) {
     let path = format!("/orders/{}/pay", text(&order["id"]));
-    let part = shop.make(&path, json!({ "amount": "10" })).await;
+    let part = app.create(&path, json!({ "amount": "10" })).await;
     assert_eq!(part["paymentStatus"], "paid");
     assert_eq!(part["paidAmount"], usd("10.00"));
     assert_eq!(part["unpaidAmount"], usd("29.60"));
     assert_eq!(part["paidAt"], Value::Null);
     let too_much = json!({ "amount": "29.61" });
-    shop.refused(&path, too_much, 422, "payment_exceeds_unpaid")
+    app.expect_error(&path, too_much, 422, "payment_exceeds_unpaid")
         .await;
-    let whole = shop.make(&path, json!({})).await;
+    let whole = app.create(&path, json!({})).await;
     assert_eq!(whole["paymentStatus"], "fully_paid");
     assert_eq!(whole["unpaidAmount"], usd("0.00"));
     assert_eq!(
         text(&whole["paidAt"]).len(),
         "2026-01-31T10:00:00.000Z".len()
     );
-    shop.refused(&path, json!({}), 409, "invalid_state").await;
+    app.expect_error(&path, json!({}), 409, "invalid_state")
+        .await;
 }
 
-/// Publishes the last event of a subject once more, as a new message, and waits until every
-/// consumer of its stream is through with it.
-async fn deliver_again(shop: &Shop, subject: &str) {
-    let client = async_nats::connect(&shop.stack.wiring().nats_url)
+/// Publishes the last event of a subject once more, as a new message, and waits until every consumer
+/// of its stream has acknowledged it.
+async fn publish_again(app: &TestApp, subject: &str) {
+    let client = async_nats::connect(&app.stack.wiring().nats_url)
         .await
-        .expect("NATS answers");
+        .expect("NATS responds");
     let jetstream = async_nats::jetstream::new(client);
     let stream = jetstream
         .get_stream("GUERDON_ORDERS")
@@ -116,17 +117,17 @@ async fn deliver_again(shop: &Shop, subject: &str) {
         .get_last_raw_message_by_subject(subject)
         .await
         .expect("an event");
-    // JetStream's own headers tell of the batch that it came in.
+    // JetStream's own headers describe the batch of the first publish.
     let mut headers = async_nats::HeaderMap::new();
     for (name, values) in message.headers.iter() {
         if let (false, Some(value)) = (name.to_string().starts_with("Nats-"), values.first()) {
             headers.insert(name.clone(), value.clone());
         }
     }
-    headers.insert("Nats-Msg-Id", "delivered-again");
+    headers.insert("Nats-Msg-Id", "published-again");
     let publish = jetstream.publish_with_headers(subject.to_owned(), headers, message.payload);
     let published = publish.await.expect("sent").await.expect("stored").sequence;
-    shop.until(|| async {
+    app.eventually(|| async {
         let mut names = stream.consumer_names();
         let mut waiting = Vec::new();
         while let Some(name) = futures::StreamExt::next(&mut names).await {
@@ -142,81 +143,82 @@ async fn deliver_again(shop: &Shop, subject: &str) {
         if waiting.is_empty() {
             Ok(())
         } else {
-            Err(format!("{published} waits for {waiting:?}"))
+            Err(format!("{published} is not acknowledged by {waiting:?}"))
         }
     })
     .await;
 }
 
-async fn fulfil(shop: &Shop, order: &Value) {
+async fn fulfil_order(app: &TestApp, order: &Value) {
     let path = format!("/orders/{}", text(&order["id"]));
     let line = format!("{path}/lines/{}", text(&order["lines"][0]["id"]));
-    let one = shop
-        .make(&format!("{line}/fulfill"), json!({ "quantity": 1 }))
+    let one = app
+        .create(&format!("{line}/fulfill"), json!({ "quantity": 1 }))
         .await;
     assert_eq!(one["orderStatus"], "unfulfilled");
-    assert_eq!(shop.read(&line).await["status"], "partially_fulfilled");
-    shop.refused(
+    assert_eq!(app.get_data(&line).await["status"], "partially_fulfilled");
+    app.expect_error(
         &format!("{line}/fulfill"),
         json!({ "quantity": 2 }),
         422,
         "validation_failed",
     )
     .await;
-    let all = shop.make(&format!("{path}/fulfill"), json!({})).await;
+    let all = app.create(&format!("{path}/fulfill"), json!({})).await;
     assert_eq!(all["orderStatus"], "fulfilled");
     assert_ne!(all["fulfilledAt"], Value::Null);
-    let detail = shop.read(&line).await;
+    let detail = app.get_data(&line).await;
     assert_eq!(detail["product"]["category"]["title"], "Coffees");
     assert_eq!(detail["order"]["id"], order["id"]);
-    shop.refused(&format!("{path}/cancel"), json!({}), 409, "invalid_state")
+    app.expect_error(&format!("{path}/cancel"), json!({}), 409, "invalid_state")
         .await;
 }
 
-async fn second_order_paid_at_once_and_canceled(shop: &Shop, buyer: &Value, tea: &Value) {
+async fn pay_at_creation_then_cancel(app: &TestApp, buyer: &Value, tea: &Value) {
     let wallet = &buyer["primaryWalletId"];
     let body = json!({
         "userId": buyer["id"], "lines": [{ "productId": tea["id"] }], "walletId": wallet,
     });
-    let order = shop.make("/orders", body).await;
+    let order = app.create("/orders", body).await;
     assert_eq!(order["paymentStatus"], "fully_paid");
     assert_eq!(order["orderStatus"], "unfulfilled");
-    shop.until_balance(wallet, &usd("54.90")).await;
+    app.wait_for_balance(wallet, &usd("54.90")).await;
     let path = format!("/orders/{}/cancel", text(&order["id"]));
     let too_much = json!({ "refundAmount": "9.61" });
-    shop.refused(&path, too_much, 422, "refund_exceeds_paid")
+    app.expect_error(&path, too_much, 422, "refund_exceeds_paid")
         .await;
     let half = json!({ "refundAmount": "4.80", "reason": ["late"] });
-    let canceled = shop.make(&path, half).await;
+    let canceled = app.create(&path, half).await;
     assert_eq!(canceled["orderStatus"], "canceled");
     assert_eq!(canceled["paymentStatus"], "partially_refunded");
     assert_eq!(canceled["paidAmount"], usd("4.80"));
     assert_eq!(canceled["metadata"]["cancelReason"], json!(["late"]));
-    shop.until_balance(wallet, &usd("59.30")).await;
-    shop.refused(&path, json!({}), 409, "invalid_state").await;
+    app.wait_for_balance(wallet, &usd("59.30")).await;
+    app.expect_error(&path, json!({}), 409, "invalid_state")
+        .await;
 }
 
-async fn task(shop: &Shop, buyer: &Value) {
+async fn complete_task(app: &TestApp, buyer: &Value) {
     let body = json!({ "name": "Survey", "description": "Two questions", "type": "survey",
         "amount": "5.00" });
-    let task = shop.make("/tasks", body).await;
+    let task = app.create("/tasks", body).await;
     let path = format!("/tasks/{}/complete", text(&task["id"]));
-    let completion = shop.make(&path, json!({ "userId": buyer["id"] })).await;
-    shop.until_balance(&buyer["primaryWalletId"], &usd("64.30"))
+    let completion = app.create(&path, json!({ "userId": buyer["id"] })).await;
+    app.wait_for_balance(&buyer["primaryWalletId"], &usd("64.30"))
         .await;
     let reward = format!("/transactions/{}", text(&completion["transactionId"]));
-    let reward = shop.read(&reward).await;
+    let reward = app.get_data(&reward).await;
     assert_eq!(reward["status"], "confirmed");
     assert_eq!(reward["metadata"]["reason"], "task");
     let again = json!({ "userId": buyer["id"] });
-    shop.refused(&path, again, 409, "task_already_completed")
+    app.expect_error(&path, again, 409, "task_already_completed")
         .await;
 }
 
-async fn lists(shop: &Shop, buyer: &Value) {
+async fn filter_and_page_lists(app: &TestApp, buyer: &Value) {
     let (user, wallet) = (text(&buyer["id"]), text(&buyer["primaryWalletId"]));
     let path = format!("/orders?filter[userId]={user}&sort=-createdAt&include=lines");
-    let orders = shop.get(&path).await.body;
+    let orders = app.get(&path).await.body;
     assert_eq!(orders["total"], 2);
     assert_eq!(orders["data"][0]["orderStatus"], "canceled");
     assert_eq!(
@@ -225,40 +227,40 @@ async fn lists(shop: &Shop, buyer: &Value) {
     );
     assert_eq!(orders["data"][1]["user"]["name"], "ada");
 
-    let page = shop.get("/orders?page[size]=1&sort=createdAt").await.body;
+    let page = app.get("/orders?page[size]=1&sort=createdAt").await.body;
     let cursor = text(&page["nextCursor"]);
     let path = format!("/orders?page[size]=1&sort=createdAt&page[after]={cursor}");
-    let next = shop.get(&path).await.body;
+    let next = app.get(&path).await.body;
     assert_eq!(next["data"][0]["id"], orders["data"][0]["id"]);
     assert_eq!(next["nextCursor"], Value::Null);
 
     let paid = format!("/transactions?filter[walletId]={wallet}&filter[code]=in:pay,refund");
-    assert_eq!(shop.get(&paid).await.body["total"], 4);
+    assert_eq!(app.get(&paid).await.body["total"], 4);
     let movements =
         format!("/wallets/{wallet}/movements?include=transaction&sort=amount&page[size]=1");
-    let movements = shop.get(&movements).await.body;
+    let movements = app.get(&movements).await.body;
     assert_eq!(movements["data"][0]["amount"], "-29.60000000");
     assert_eq!(movements["data"][0]["transaction"]["code"], "pay");
-    let head = shop.send(Method::HEAD, "/orders", None).await;
+    let head = app.send(Method::HEAD, "/orders", None).await;
     assert_eq!(head.status, StatusCode::OK);
 }
 
-/// Over all wallets, the system's too: those are shown only by name.
-async fn movements_sum_to_zero(shop: &Shop) {
-    let url = shop.stack.wiring().admin_url().expect("a url");
+/// Includes the system wallets, which the API shows only by name.
+async fn assert_movements_sum_to_zero(app: &TestApp) {
+    let url = app.stack.wiring().admin_url().expect("a url");
     let mut connection = <sqlx::PgConnection as sqlx::Connection>::connect(&url)
         .await
-        .expect("Postgres answers");
-    let uneven: i64 = sqlx::query_scalar(
+        .expect("Postgres responds");
+    let unbalanced: i64 = sqlx::query_scalar(
         "select count(*) from (
              select asset_code from wallet.movements group by asset_code having sum(amount) <> 0
-         ) as uneven",
+         ) as unbalanced",
     )
     .fetch_one(&mut connection)
     .await
     .expect("a count");
-    assert_eq!(uneven, 0);
-    let total = shop.read("/wallets/balance?filter[assetCode]=usd").await;
-    // 100.00 came in, 3.30 + 0.80 - 0.40 of bonus and 5.00 of reward were granted.
+    assert_eq!(unbalanced, 0);
+    let total = app.get_data("/wallets/balance?filter[assetCode]=usd").await;
+    // 100.00 of deposits, 3.30 + 0.80 - 0.40 of bonuses and 5.00 of rewards.
     assert_eq!(total[0]["amount"], usd("108.70"));
 }

@@ -1,12 +1,12 @@
-//! The product as its users meet it: five processes, Postgres and NATS.
+//! Tests of the whole system: five processes, Postgres and NATS.
 
+mod architecture;
 mod crash;
 mod demo;
+mod errors;
 mod flow;
 mod outage;
 mod readme;
-mod refusals;
 mod sdk;
 mod skeleton;
-mod tiers;
 mod trace;

@@ -1,27 +1,27 @@
-//! NATS is a courier: without it orders are placed and paid, and what it carries comes later.
+//! An outage of NATS: orders are created and paid without it, and bonuses follow when it is back.
 
-use e2e::{Shop, usd};
+use e2e::{TestApp, usd};
 use serde_json::json;
 use stack::StackOptions;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn orders_are_paid_while_nats_is_away() {
-    let shop = Shop::open(StackOptions::for_test("outage").expect("options")).await;
-    let buyer = shop.user("ada").await;
+async fn orders_are_paid_during_a_nats_outage_and_bonuses_follow() {
+    let app = TestApp::start(StackOptions::for_test("outage").expect("options")).await;
+    let buyer = app.create_user("ada").await;
     let wallet = &buyer["primaryWalletId"];
-    shop.fund(wallet, "100.00").await;
-    let tea = shop.product("Tea", "8", "0.8").await;
+    app.deposit(wallet, "100.00").await;
+    let tea = app.create_product("Tea", "8", "0.8").await;
 
-    shop.stack.stop_nats();
+    app.stack.stop_nats().expect("NATS stops");
     for _ in 0..5 {
         let body = json!({
             "userId": buyer["id"], "lines": [{ "productId": tea["id"] }], "walletId": wallet,
         });
-        let order = shop.make("/orders", body).await;
+        let order = app.create("/orders", body).await;
         assert_eq!(order["paymentStatus"], "fully_paid");
     }
-    assert_eq!(shop.balance(wallet).await, usd("52.00"));
-    shop.stack.start_nats().expect("NATS starts again");
-    shop.until_balance(wallet, &usd("56.00")).await;
-    shop.check_books().await;
+    assert_eq!(app.balance(wallet).await, usd("52.00"));
+    app.stack.start_nats().expect("NATS starts again");
+    app.wait_for_balance(wallet, &usd("56.00")).await;
+    app.assert_settled().await;
 }

@@ -1,27 +1,32 @@
-//! The README's tour works as it stands.
+//! The root README: its tour works, and its paths exist.
 
-use std::process::Command;
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
-use e2e::Shop;
+use e2e::TestApp;
 use stack::StackOptions;
 
 const README: &str = include_str!("../../../../README.md");
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_line_of_the_tour_works() {
-    let shop = Shop::open(StackOptions::for_test("readme").expect("options")).await;
+async fn every_command_of_the_tour_succeeds() {
+    let app = TestApp::start(StackOptions::for_test("readme").expect("options")).await;
     let tour = README
         .split("<!-- tour -->\n```sh\n")
         .nth(1)
         .expect("the README has a tour");
-    let tour = tour.split("```").next().expect("it ends");
+    let tour = tour.split("```").next().expect("the tour ends");
     let lines = tour
         .strip_prefix(". .stack/env\n")
-        .expect("it begins with the stack's variables");
+        .expect("the tour begins with the stack's variables");
     let mut bash = Command::new("bash");
     bash.args(["-euo", "pipefail", "-c", lines])
-        .env("GUERDON_URL", shop.base())
-        .env("GUERDON_API_KEY", &shop.stack.wiring().secrets.api_key);
+        .env("GUERDON_URL", app.base())
+        .env("GUERDON_API_KEY", &app.stack.wiring().secrets.api_key);
     let run = tokio::task::spawn_blocking(move || bash.output());
     let output = run.await.expect("no panic").expect("bash runs");
     let printed = String::from_utf8_lossy(&output.stdout);
@@ -35,5 +40,54 @@ async fn every_line_of_the_tour_works() {
         "{}",
         printed[8]
     );
-    shop.check_books().await;
+    app.assert_settled().await;
+}
+
+#[test]
+fn every_path_of_the_where_is_table_exists() {
+    let section = README
+        .split("## Where is …?")
+        .nth(1)
+        .expect("the README has the table");
+    let section = section.split("\n## ").next().expect("the section ends");
+    let cells = section.lines().filter_map(|row| row.split('|').nth(2));
+    let paths: BTreeSet<&str> = cells
+        .flat_map(|cell| cell.split('`').skip(1).step_by(2))
+        .filter(|text| text.contains('/'))
+        .collect();
+    assert!(paths.len() > 25, "the table is parsed: {paths:?}");
+    let missing: Vec<_> = paths.into_iter().filter(|path| !exists(path)).collect();
+    assert_eq!(missing, [""; 0]);
+}
+
+/// Returns whether a path exists. `<name>` matches anything, `<context>` must exist for each context,
+/// and a path without an ending is a module.
+fn exists(pattern: &str) -> bool {
+    let contexts = ["catalog", "orders", "wallet", "identity"];
+    if pattern.contains("<context>") {
+        return contexts
+            .iter()
+            .all(|context| exists(&pattern.replace("<context>", context)));
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let parts = pattern.trim_end_matches('/').split('/');
+    let found = parts.fold(vec![root], |dirs, part| {
+        dirs.iter().flat_map(|dir| matches(dir, part)).collect()
+    });
+    let wants_directory = pattern.ends_with('/');
+    found.iter().any(|path| !wants_directory || path.is_dir())
+}
+
+fn matches(dir: &Path, part: &str) -> Vec<PathBuf> {
+    let Some((prefix, rest)) = part.split_once('<') else {
+        let paths = [dir.join(part), dir.join(format!("{part}.rs"))];
+        return paths.into_iter().filter(|path| path.exists()).collect();
+    };
+    let (_, suffix) = rest.split_once('>').expect("a placeholder ends");
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    let fits = |name: &str| name.starts_with(prefix) && name.ends_with(suffix);
+    entries
+        .filter(|entry| fits(&entry.file_name().to_string_lossy()))
+        .map(|entry| entry.path())
+        .collect()
 }

@@ -2,24 +2,26 @@
 
 use std::{path::Path, process::Command};
 
-use e2e::Shop;
+use e2e::{TestApp, report_skipped};
 use stack::{Auth, StackOptions};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_public_node_sdk_works_unchanged() {
     let client = Path::new(env!("CARGO_MANIFEST_DIR")).join("../clients/slyk-node");
-    if !has_node() || !client.join("node_modules").is_dir() {
-        println!("1 skipped: the Node SDK needs Node.js 18 or later and its packages");
+    if !client.join("node_modules").is_dir() {
+        let reason =
+            "`cargo stack test` found no Node.js 18 with npm, or no network for its packages";
+        report_skipped("the_public_node_sdk_works_unchanged", reason);
         return;
     }
     let mut options = StackOptions::for_test("sdk").expect("options");
     options.auth = Auth::Required;
-    let shop = Shop::open(options).await;
+    let app = TestApp::start(options).await;
     let mut flow = Command::new("node");
     flow.arg("flow.js")
         .current_dir(client)
-        .env("GUERDON_URL", shop.base())
-        .env("GUERDON_API_KEY", &shop.stack.wiring().secrets.api_key);
+        .env("GUERDON_URL", app.base())
+        .env("GUERDON_API_KEY", &app.stack.wiring().secrets.api_key);
     let run = tokio::task::spawn_blocking(move || flow.output());
     let output = run.await.expect("no panic").expect("node runs");
     let (out, err) = (&output.stdout, &output.stderr);
@@ -29,17 +31,5 @@ async fn the_public_node_sdk_works_unchanged() {
         String::from_utf8_lossy(out),
         String::from_utf8_lossy(err)
     );
-    shop.check_books().await;
-}
-
-fn has_node() -> bool {
-    let version = Command::new("node").arg("--version").output();
-    let Ok(version) = version.map(|output| String::from_utf8_lossy(&output.stdout).into_owned())
-    else {
-        return false;
-    };
-    let major = version.trim_start_matches('v').split('.').next();
-    major
-        .and_then(|major| major.parse().ok())
-        .is_some_and(|major: u32| major >= 18)
+    app.assert_settled().await;
 }

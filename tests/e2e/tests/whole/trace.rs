@@ -1,8 +1,8 @@
-//! One trace id from the client's request to the consumer that acts on its event.
+//! Tracing: one trace from the client's request to the consumer of its event.
 
 use std::sync::{Arc, Mutex};
 
-use e2e::{Shop, usd};
+use e2e::{TestApp, usd};
 use opentelemetry_proto::tonic::{
     collector::trace::v1::{
         ExportTraceServiceRequest, ExportTraceServiceResponse,
@@ -17,16 +17,16 @@ use tonic::{Request, Response, Status};
 
 const TRACE_ID: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 
-/// A span as far as the test looks at it.
+/// The relevant fields of a span.
 #[derive(Debug, Clone)]
-struct Seen {
+struct SpanSummary {
     service: String,
     name: String,
 }
 
-/// An OTLP receiver that keeps the spans of one trace.
+/// An OTLP receiver that stores the spans of one trace.
 #[derive(Debug, Clone, Default)]
-struct Receiver(Arc<Mutex<Vec<Seen>>>);
+struct Receiver(Arc<Mutex<Vec<SpanSummary>>>);
 
 #[tonic::async_trait]
 impl TraceService for Receiver {
@@ -48,11 +48,11 @@ impl TraceService for Receiver {
                 .into_iter()
                 .flat_map(|scope| scope.spans);
             let ours = spans.filter(|span| span.trace_id == trace_id());
-            let seen = ours.map(|span| Seen {
+            let received = ours.map(|span| SpanSummary {
                 service: service.clone(),
                 name: span.name,
             });
-            self.0.lock().expect("no panic").extend(seen);
+            self.0.lock().expect("no panic").extend(received);
         }
         Ok(Response::new(ExportTraceServiceResponse::default()))
     }
@@ -64,7 +64,7 @@ fn trace_id() -> Vec<u8> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_trace_from_the_request_to_the_consumer() {
+async fn one_trace_spans_the_request_and_the_consumer_of_its_event() {
     let receiver = Receiver::default();
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0")
         .await
@@ -77,39 +77,39 @@ async fn one_trace_from_the_request_to_the_consumer() {
 
     let mut options = StackOptions::for_test("trace").expect("options");
     options.otlp = Some(format!("http://{address}"));
-    let shop = Shop::open(options).await;
-    let buyer = shop.user("ada").await;
+    let app = TestApp::start(options).await;
+    let buyer = app.create_user("ada").await;
     let wallet = &buyer["primaryWalletId"];
-    shop.fund(wallet, "100.00").await;
-    let tea = shop.product("Tea", "8", "0.8").await;
+    app.deposit(wallet, "100.00").await;
+    let tea = app.create_product("Tea", "8", "0.8").await;
 
-    let shop = shop.with_header("traceparent", &format!("00-{TRACE_ID}-00f067aa0ba902b7-01"));
+    let app = app.with_header("traceparent", &format!("00-{TRACE_ID}-00f067aa0ba902b7-01"));
     let body = json!({
         "userId": buyer["id"], "lines": [{ "productId": tea["id"] }], "walletId": wallet,
     });
-    shop.make("/orders", body).await;
-    shop.until_balance(wallet, &usd("91.20")).await;
+    app.create("/orders", body).await;
+    app.wait_for_balance(wallet, &usd("91.20")).await;
 
-    let wanted = [
+    let services = [
         "gateway",
         "orders-svc",
         "catalog-svc",
         "wallet-svc",
         "identity-svc",
     ];
-    shop.until(|| async {
-        let seen = receiver.0.lock().expect("no panic").clone();
-        let missing: Vec<_> = wanted
+    app.eventually(|| async {
+        let spans = receiver.0.lock().expect("no panic").clone();
+        let missing: Vec<_> = services
             .iter()
-            .filter(|service| !seen.iter().any(|span| span.service == **service))
+            .filter(|service| !spans.iter().any(|span| span.service == **service))
             .collect();
-        let consumed = seen
+        let consumed = spans
             .iter()
             .any(|span| span.service == "wallet-svc" && span.name.contains("OrderPaid"));
         match (missing.is_empty(), consumed) {
             (true, true) => Ok(()),
             _ => Err(format!(
-                "missing {missing:?}, consumed: {consumed}, seen: {seen:?}"
+                "missing {missing:?}, consumed: {consumed}, received: {spans:?}"
             )),
         }
     })

@@ -1,18 +1,20 @@
-//! Imports and the export, with the gateway's memory.
+//! Imports and the export of products, with the gateway's memory.
 
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
 use serde_json::{Value, json};
 
-use super::{Api, EXPORT, IMPORT, IMPORTS, PRODUCTS_EACH, References, Table};
+use super::{
+    Api, IMPORTS, MAX_EXPORT_MEGABYTES, MAX_IMPORT_SECONDS, PRODUCTS_EACH, References, Table,
+};
 use crate::{
-    bed::Bed,
+    environment::Environment,
     machine::{megabytes, peak_memory, resident_memory},
 };
 
 const GATEWAY: &str = "gateway";
-const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
+const SAMPLE_INTERVAL: Duration = Duration::from_millis(5);
 
 const COLOURS: [&str; 4] = ["Red", "Blue", "Green", "Grey"];
 const THINGS: [&str; 10] = [
@@ -20,12 +22,12 @@ const THINGS: [&str; 10] = [
 ];
 const STUFFS: [&str; 5] = ["cotton", "wool", "oak", "steel", "glass"];
 
-/// A quarter of the products is red by name, a fifth woollen by description, all are handmade, and
-/// each has a word of its own.
+/// Returns the body of a product. A quarter of them is red by name, a fifth woollen by description, all
+/// are handmade, and each has a unique word.
 fn product(number: u32, references: &References) -> Value {
     let pick = |words: &'static [&'static str], step: u32| {
-        let place = number / step;
-        words[place as usize % words.len()]
+        let index = number / step;
+        words[index as usize % words.len()]
     };
     let category = number as usize % references.categories.len();
     json!({
@@ -41,9 +43,9 @@ fn product(number: u32, references: &References) -> Value {
     })
 }
 
-/// Makes all products, one import after the other.
+/// Creates all products, one import after the other.
 pub(super) async fn import(
-    bed: &Bed,
+    environment: &Environment,
     api: &Api,
     references: &References,
     table: &mut Table,
@@ -57,57 +59,68 @@ pub(super) async fn import(
         let request = api
             .post("/products/import")
             .header("content-type", "application/x-ndjson");
-        let answer = request.body(body).send().await?.error_for_status()?;
-        let answer: Value = answer.json().await?;
+        let response = request.body(body).send().await?.error_for_status()?;
+        let response: Value = response.json().await?;
         slowest = slowest.max(started.elapsed());
-        ensure!(answer["data"]["created"] == PRODUCTS_EACH, "{answer}");
+        ensure!(response["data"]["created"] == PRODUCTS_EACH, "{response}");
     }
     let what = format!("import of {PRODUCTS_EACH} products, slowest of {IMPORTS}");
-    table.row(&what, slowest.as_secs_f64(), "s", Some(IMPORT));
-    let peak = megabytes(peak_memory(gateway(bed)?)?);
-    table.row("the gateway's memory after them, peak", peak, "MB", None);
+    table.row(&what, slowest.as_secs_f64(), "s", Some(MAX_IMPORT_SECONDS));
+    let peak = megabytes(peak_memory(gateway(environment)?)?);
+    table.row(
+        "peak memory of the gateway after the imports",
+        peak,
+        "MB",
+        None,
+    );
     Ok(())
 }
 
-/// Reads all products as one stream, from a gateway that has done nothing else: what an import left
-/// to its allocator would hide what the export takes.
-pub(super) async fn export(bed: &Bed, api: &Api, table: &mut Table) -> anyhow::Result<()> {
-    bed.stack.stop(GATEWAY)?;
-    bed.stack.start_again(GATEWAY, &[])?;
+/// Reads all products as one stream, from a new gateway: memory that the allocator kept after an import
+/// would hide the memory of the export.
+pub(super) async fn export(
+    environment: &Environment,
+    api: &Api,
+    table: &mut Table,
+) -> anyhow::Result<()> {
+    environment.stack.stop(GATEWAY)?;
+    environment.stack.start_again(GATEWAY, &[])?;
     let warm_up = api.get("/products?page[size]=1").send().await?;
     warm_up.error_for_status()?.bytes().await?;
-    let gateway = gateway(bed)?;
+    let gateway = gateway(environment)?;
     let before = resident_memory(gateway)?;
-    let (mut most, mut looked) = (before, Instant::now());
+    let (mut peak, mut sampled) = (before, Instant::now());
     let (mut lines, mut bytes) = (0_u32, 0_usize);
     let started = Instant::now();
-    let mut answer = api.get("/products/export").send().await?;
-    ensure!(answer.status().is_success(), "{}", answer.status());
-    while let Some(chunk) = answer.chunk().await? {
+    let mut response = api.get("/products/export").send().await?;
+    ensure!(response.status().is_success(), "{}", response.status());
+    while let Some(chunk) = response.chunk().await? {
         bytes += chunk.len();
         lines += chunk
             .iter()
             .map(|byte| u32::from(*byte == b'\n'))
             .sum::<u32>();
-        if looked.elapsed() >= BETWEEN_LOOKS {
-            most = most.max(resident_memory(gateway)?);
-            looked = Instant::now();
+        if sampled.elapsed() >= SAMPLE_INTERVAL {
+            peak = peak.max(resident_memory(gateway)?);
+            sampled = Instant::now();
         }
     }
     let took = started.elapsed();
     ensure!(lines == IMPORTS * PRODUCTS_EACH, "{lines} lines");
-    most = most.max(peak_memory(gateway)?);
+    peak = peak.max(peak_memory(gateway)?);
     let what = format!("export of {lines} products");
     table.row(&what, took.as_secs_f64(), "s", None);
     let size = u32::try_from(bytes / 1024).context("a size")?;
     table.row("its size", megabytes(size), "MB", None);
-    let growth = megabytes(most) - megabytes(before);
-    let what = "growth of the gateway's memory meanwhile";
-    table.row(what, growth, "MB", Some(EXPORT));
+    let growth = megabytes(peak) - megabytes(before);
+    let what = "growth of the gateway's memory during the export";
+    table.row(what, growth, "MB", Some(MAX_EXPORT_MEGABYTES));
     Ok(())
 }
 
-fn gateway(bed: &Bed) -> anyhow::Result<u32> {
-    let ids = bed.stack.process_ids();
-    ids.get(GATEWAY).copied().context("the gateway runs")
+fn gateway(environment: &Environment) -> anyhow::Result<u32> {
+    let ids = environment.stack.process_ids();
+    ids.get(GATEWAY)
+        .copied()
+        .context("the gateway is not running")
 }

@@ -1,5 +1,5 @@
-//! `bench catalogue`: 100 000 products through the public API: in by imports, out by an export, and
-//! what page 1 of their lists costs in Postgres.
+//! `bench catalogue`: imports and exports 100 000 products through the public API, and measures the
+//! cost of page 1 of their lists in Postgres.
 
 mod bulk;
 mod pages;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::{
     Server,
-    bed::{Bed, Options},
+    environment::{Environment, Options},
     machine,
 };
 
@@ -18,21 +18,20 @@ const IMPORTS: u32 = 10;
 const PRODUCTS_EACH: u32 = 10_000;
 const CATEGORIES: usize = 20;
 
-/// The longest that an import may take, in seconds.
-const IMPORT: f64 = 10.0;
-/// The most that an export may add to the gateway's memory, in megabytes.
-const EXPORT: f64 = 30.0;
-/// The longest that a page may take in Postgres, in milliseconds.
-const PAGE: f64 = 20.0;
+const MAX_IMPORT_SECONDS: f64 = 10.0;
+/// Added to the gateway's memory.
+const MAX_EXPORT_MEGABYTES: f64 = 30.0;
+/// In Postgres.
+const MAX_PAGE_MILLIS: f64 = 20.0;
 
-/// The public API of a bed.
+/// A client of the public API.
 struct Api {
     client: Client,
     base: String,
     key: String,
 }
 
-/// What products refer to.
+/// The ids that products refer to.
 struct References {
     categories: Vec<String>,
     tax_rate: String,
@@ -40,13 +39,13 @@ struct References {
 
 /// Prints the figures, and fails where one is out of bounds.
 pub async fn run(server: Server) -> anyhow::Result<()> {
-    let bed = Bed::start_anew(&Options {
+    let environment = Environment::start_empty(Options {
         name: "catalogue",
         keep: false,
         wallets: 1,
         server,
     })?;
-    let wiring = bed.stack.wiring();
+    let wiring = environment.stack.wiring();
     let api = Api {
         client: Client::new(),
         base: wiring.rest_url(),
@@ -54,12 +53,12 @@ pub async fn run(server: Server) -> anyhow::Result<()> {
     };
     println!("load average {}", machine::load_average());
     let mut table = Table::default();
-    let references = References::make(&api).await?;
-    bulk::import(&bed, &api, &references, &mut table).await?;
-    bulk::export(&bed, &api, &mut table).await?;
-    pages::measure(&bed, &api, &references, &mut table).await?;
-    bed.stop()?;
-    table.judge()
+    let references = References::create(&api).await?;
+    bulk::import(&environment, &api, &references, &mut table).await?;
+    bulk::export(&environment, &api, &mut table).await?;
+    pages::measure(&environment, &api, &references, &mut table).await?;
+    environment.stop()?;
+    table.check_bounds()
 }
 
 impl Api {
@@ -75,21 +74,21 @@ impl Api {
         self.client.post(self.url(path)).header("apikey", &self.key)
     }
 
-    async fn make(&self, path: &str, body: Value) -> anyhow::Result<String> {
-        let answer = self.post(path).json(&body).send().await?;
-        let body: Value = answer.error_for_status()?.json().await?;
+    async fn create(&self, path: &str, body: Value) -> anyhow::Result<String> {
+        let response = self.post(path).json(&body).send().await?;
+        let body: Value = response.error_for_status()?.json().await?;
         Ok(body["data"]["id"].as_str().unwrap_or_default().to_owned())
     }
 }
 
 impl References {
-    async fn make(api: &Api) -> anyhow::Result<Self> {
+    async fn create(api: &Api) -> anyhow::Result<Self> {
         let rate = json!({ "name": "VAT", "rate": "20" });
-        let tax_rate = api.make("/tax-rates", rate).await?;
+        let tax_rate = api.create("/tax-rates", rate).await?;
         let mut categories = Vec::new();
         for number in 0..CATEGORIES {
             let title = format!("{} {number}", ["Indoors", "Outdoors"][number % 2]);
-            categories.push(api.make("/categories", json!({ "title": title })).await?);
+            categories.push(api.create("/categories", json!({ "title": title })).await?);
         }
         Ok(Self {
             categories,
@@ -98,7 +97,7 @@ impl References {
     }
 }
 
-/// The figures, and which of them are out of bounds.
+/// Prints figures, and collects those that are out of bounds.
 #[derive(Default)]
 struct Table {
     missed: Vec<String>,
@@ -113,7 +112,7 @@ impl Table {
         }
     }
 
-    fn judge(self) -> anyhow::Result<()> {
+    fn check_bounds(self) -> anyhow::Result<()> {
         let missed = self.missed.join("\n");
         ensure!(missed.is_empty(), "out of bounds:\n{missed}");
         println!("\nEverything is within its bounds.");

@@ -1,25 +1,25 @@
-//! Page 1 of products, by the very statements that catalog-svc sends.
+//! Page 1 of products, by the statements that catalog-svc sends.
 
-use super::{Api, PAGE, References, Table};
+use super::{Api, MAX_PAGE_MILLIS, References, Table};
 use crate::{
-    bed::Bed,
+    environment::Environment,
     lists::{capture, explain::Plan},
 };
 
 const SERVICE: &str = "catalog-svc";
 
 pub(super) async fn measure(
-    bed: &Bed,
+    environment: &Environment,
     api: &Api,
     references: &References,
     table: &mut Table,
 ) -> anyhow::Result<()> {
-    let mut conn = bed.connect(None).await?;
+    let mut conn = environment.connect(None).await?;
     sqlx::raw_sql("vacuum analyze").execute(&mut conn).await?;
-    capture::switch_on(&mut conn, "guerdon_catalog_app").await?;
-    // Connections made before do not log.
-    bed.stack.stop(SERVICE)?;
-    bed.stack.start_again(SERVICE, &[])?;
+    capture::enable(&mut conn, "guerdon_catalog_app").await?;
+    // Existing connections do not log.
+    environment.stack.stop(SERVICE)?;
+    environment.stack.start_again(SERVICE, &[])?;
     let category = format!("filter[categoryId]={}", references.categories[0]);
     for (what, query) in [
         ("by order", "sort=order"),
@@ -43,17 +43,22 @@ pub(super) async fn measure(
         ("search: no product", "filter[search]=zebra"),
     ] {
         let path = format!("/products?{query}");
-        let captured = capture::record(bed, what, async || {
-            let answer = api.get(&path).send().await?.error_for_status()?;
-            Ok(answer.bytes().await.map(drop)?)
+        let captured = capture::record(environment, what, async || {
+            let response = api.get(&path).send().await?.error_for_status()?;
+            Ok(response.bytes().await.map(drop)?)
         });
         let captured = captured.await?;
         let page = Plan::of(&mut conn, &captured.page()?).await?;
         let total = Plan::of(&mut conn, &captured.total()?).await?;
-        table.row(&format!("page 1 {what}"), page.millis, "ms", Some(PAGE));
-        table.row("    its total", total.millis, "ms", None);
+        table.row(
+            &format!("page 1 {what}"),
+            page.millis,
+            "ms",
+            Some(MAX_PAGE_MILLIS),
+        );
+        table.row("    total", total.millis, "ms", None);
         let sent = captured.quickest();
-        table.row("    both as sent, planned anew", sent, "ms", None);
+        table.row("    both as sent, with planning", sent, "ms", None);
     }
-    capture::switch_off(&mut conn, "guerdon_catalog_app").await
+    capture::disable(&mut conn, "guerdon_catalog_app").await
 }

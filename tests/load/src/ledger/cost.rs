@@ -1,21 +1,21 @@
-//! Who used how much CPU while a point was measured.
+//! CPU time by process and by Postgres session while a point is measured.
 
 use std::collections::BTreeMap;
 
 use anyhow::Context as _;
 
 use crate::{
-    bed::Bed,
+    environment::Environment,
     machine::{self, CpuTime},
 };
 
-/// CPU seconds so far.
+/// CPU seconds since the start of each process.
 #[derive(Debug)]
 pub struct Snapshot {
     postgres: f64,
     sessions: BTreeMap<String, f64>,
     processes: BTreeMap<String, f64>,
-    us: CpuTime,
+    client: CpuTime,
 }
 
 /// CPU seconds of a point.
@@ -23,7 +23,7 @@ pub struct Snapshot {
 pub struct Costs {
     /// Postgres, all of it.
     pub postgres: f64,
-    /// Its parts: sessions by the name that they go by, and its own tasks.
+    /// Its parts: sessions by application name, and background processes.
     pub sessions: BTreeMap<String, f64>,
     /// The processes of the stack, replicas together.
     pub processes: BTreeMap<String, f64>,
@@ -34,23 +34,23 @@ pub struct Costs {
 }
 
 impl Snapshot {
-    /// Asks the kernel, and Postgres for the names of its sessions.
-    pub async fn take(bed: &Bed) -> anyhow::Result<Self> {
-        let mut conn = bed.connect(None).await?;
-        let named = "select pid, coalesce(nullif(application_name, ''), backend_type)
+    /// Reads the CPU times from the kernel, and the names of sessions from Postgres.
+    pub async fn take(environment: &Environment) -> anyhow::Result<Self> {
+        let mut conn = environment.connect(None).await?;
+        let names = "select pid, coalesce(nullif(application_name, ''), backend_type)
                      from pg_stat_activity where pid <> pg_backend_pid()";
-        let named: Vec<(i32, String)> = sqlx::query_as(named).fetch_all(&mut conn).await?;
+        let names: Vec<(i32, String)> = sqlx::query_as(names).fetch_all(&mut conn).await?;
         let mut sessions = BTreeMap::new();
-        for (pid, name) in named {
+        for (pid, name) in names {
             let own = machine::cpu_time(u32::try_from(pid)?).own;
             *sessions.entry(name).or_default() += own;
         }
         let mut processes = BTreeMap::new();
-        for (name, pid) in bed.stack.process_ids() {
+        for (name, pid) in environment.stack.process_ids() {
             let name = name.trim_end_matches(|c: char| c == '-' || c.is_ascii_digit());
             *processes.entry(name.to_owned()).or_default() += machine::cpu_time(pid).own;
         }
-        let postmaster = bed.cluster.process().id();
+        let postmaster = pid_of(environment, "postgres")?;
         let own = machine::cpu_time(postmaster);
         let running = machine::children(postmaster)
             .into_iter()
@@ -59,11 +59,11 @@ impl Snapshot {
             postgres: own.own + own.children + running.sum::<f64>(),
             sessions,
             processes,
-            us: machine::cpu_time(std::process::id()),
+            client: machine::cpu_time(std::process::id()),
         })
     }
 
-    /// What was used since `before`. A session that has ended in between counts in the sum only.
+    /// Returns the difference to `before`. A session that has ended in between counts in the sum only.
     pub fn since(&self, before: &Self) -> Costs {
         let parts = |now: &BTreeMap<String, f64>, then: &BTreeMap<String, f64>| {
             let spent = now.iter().map(|(name, now)| {
@@ -76,14 +76,14 @@ impl Snapshot {
             postgres: self.postgres - before.postgres,
             sessions: parts(&self.sessions, &before.sessions),
             processes: parts(&self.processes, &before.processes),
-            client: self.us.own - before.us.own,
-            children: self.us.children - before.us.children,
+            client: self.client.own - before.client.own,
+            children: self.client.children - before.client.children,
         }
     }
 }
 
-/// The process id of a program of the stack.
-pub fn pid_of(bed: &Bed, name: &str) -> anyhow::Result<u32> {
-    let pid = bed.stack.process_ids().get(name).copied();
-    pid.with_context(|| format!("{name} does not run"))
+/// Returns the id of a process of the stack.
+pub fn pid_of(environment: &Environment, name: &str) -> anyhow::Result<u32> {
+    let pid = environment.stack.process_ids().get(name).copied();
+    pid.with_context(|| format!("{name} is not running"))
 }

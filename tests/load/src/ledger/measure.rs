@@ -1,4 +1,4 @@
-//! The closed loop: so many requests in flight at any time, the next sent when one is answered.
+//! The closed loop: a fixed number of requests in flight; a response starts the next request.
 
 use std::{
     collections::BTreeMap,
@@ -20,36 +20,45 @@ use super::{
     workload::Workload,
 };
 use crate::{
-    bed::Bed,
+    environment::Environment,
     rpc::{self, Token},
 };
 
 /// Connections to each process.
 const CONNECTIONS: usize = 4;
 
-/// What one point came to.
+/// The result of one point.
 #[derive(Debug)]
 pub struct Measured {
-    /// Latencies of what was confirmed, in microseconds.
+    /// Latencies of confirmed payments, in microseconds.
     pub latencies: Histogram<u64>,
-    /// Refusals by reason.
+    /// Failures by reason.
     pub errors: BTreeMap<String, u64>,
     /// How long it was measured.
     pub seconds: f64,
-    /// What it cost.
+    /// CPU time.
     pub costs: Costs,
-    /// Events published meanwhile, and those that waited for it at the end.
-    pub events: Option<(i64, i64)>,
+    /// Events of wallet-svc; baselines have none.
+    pub events: Option<Events>,
+}
+
+/// Events of one point.
+#[derive(Debug, Clone, Copy)]
+pub struct Events {
+    /// Published during the point.
+    pub published: i64,
+    /// Not published at its end.
+    pub pending: i64,
 }
 
 impl Measured {
-    /// An empty histogram: up to a minute, three digits.
+    /// Returns an empty histogram: up to a minute, three digits.
     pub fn latencies() -> anyhow::Result<Histogram<u64>> {
         Ok(Histogram::new_with_bounds(1, 60_000_000, 3)?)
     }
 }
 
-/// Where payments go.
+/// Connections to wallet-svc and what its requests need.
 #[derive(Debug, Clone)]
 pub struct Route {
     workload: Workload,
@@ -61,9 +70,13 @@ pub struct Route {
 
 impl Route {
     /// Opens connections.
-    pub async fn open(bed: &Bed, workload: Workload, replicas: usize) -> anyhow::Result<Self> {
-        let token = rpc::token(bed).await?;
-        let channels = rpc::wallets(bed, replicas, CONNECTIONS).await?;
+    pub async fn open(
+        environment: &Environment,
+        workload: Workload,
+        replicas: usize,
+    ) -> anyhow::Result<Self> {
+        let token = rpc::token(environment).await?;
+        let channels = rpc::wallets(environment, replicas, CONNECTIONS).await?;
         let default_wallet = rpc::default_wallet(channels[0].clone(), &token).await?;
         Ok(Self {
             workload,
@@ -80,9 +93,9 @@ struct Tally {
     errors: BTreeMap<String, u64>,
 }
 
-/// Runs the loop. What is answered during the warm-up or after the end is not counted.
+/// Runs the loop. Responses during the warm-up and after the end are not counted.
 pub async fn measure(
-    bed: &Bed,
+    environment: &Environment,
     route: Route,
     in_flight: u32,
     warm_up: Duration,
@@ -105,12 +118,11 @@ pub async fn measure(
         ));
     }
     sleep_until(window.start).await;
-    let events_before = bed.events().await?;
-    let before = Snapshot::take(bed).await?;
+    let before_events = environment.events().await?;
+    let before = Snapshot::take(environment).await?;
     sleep_until(window.end).await;
-    let after = Snapshot::take(bed).await?;
-    let events = bed.events().await?;
-    let published = events.published_since(events_before);
+    let after = Snapshot::take(environment).await?;
+    let after_events = environment.events().await?;
     loops.join_all().await;
     let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
     Ok(Measured {
@@ -118,7 +130,10 @@ pub async fn measure(
         errors: std::mem::take(&mut tally.errors),
         seconds: seconds.as_secs_f64(),
         costs: after.since(&before),
-        events: Some((published, events.waiting)),
+        events: Some(Events {
+            published: after_events.published_since(before_events),
+            pending: after_events.pending,
+        }),
     })
 }
 
@@ -133,15 +148,15 @@ async fn pay(
         let operation = format!("order:{}:pay:1", route.ids.uuid());
         let payment = route.workload.payment(operation, &route.default_wallet);
         let sent = Instant::now();
-        let answer = client.post(rpc::authorized(payment, &route.token)).await;
-        let answered = Instant::now();
-        if !window.contains(&answered) {
+        let response = client.post(rpc::authorized(payment, &route.token)).await;
+        let received = Instant::now();
+        if !window.contains(&received) {
             continue;
         }
         let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
-        match answer {
+        match response {
             Ok(_) => {
-                let micros = (answered - sent).as_micros().try_into().unwrap_or(u64::MAX);
+                let micros = (received - sent).as_micros().try_into().unwrap_or(u64::MAX);
                 tally.latencies.saturating_record(micros);
             }
             Err(status) => {

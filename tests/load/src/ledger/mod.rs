@@ -1,9 +1,9 @@
-//! `bench ledger`: transfers through gRPC in a closed loop, beside one transfer per transaction in
-//! the same Postgres.
+//! `bench ledger`: transfers through gRPC in a closed loop, compared with one transfer per transaction
+//! in the same Postgres.
 
+mod baseline;
 mod cost;
 mod measure;
-mod peer;
 mod report;
 mod settings;
 mod workload;
@@ -14,14 +14,14 @@ use anyhow::ensure;
 use clap::Args;
 
 use self::{
+    baseline::Baseline,
     measure::{Route, measure},
-    peer::Peer,
-    report::{Contestant, Point, Report},
+    report::{Point, Report, System},
     workload::Workload,
 };
 use crate::{
     Server,
-    bed::{Bed, Options},
+    environment::{Environment, Options},
     machine,
 };
 
@@ -31,7 +31,7 @@ pub struct Arguments {
     /// How long each point is measured.
     #[arg(long, default_value_t = 30)]
     seconds: u64,
-    /// How long each point runs before.
+    /// How long each point runs before it is measured.
     #[arg(long, default_value_t = 5)]
     warm_up: u64,
     /// Requests in flight, one point each.
@@ -42,7 +42,7 @@ pub struct Arguments {
     workload: Vec<Workload>,
     /// Measures wallet-svc only, and prints no ratios.
     #[arg(long)]
-    skip_peers: bool,
+    skip_baselines: bool,
     /// With 2, the hot workload is also measured on two processes of wallet-svc.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=2))]
     replicas: u8,
@@ -63,87 +63,97 @@ impl Arguments {
     }
 }
 
-/// Measures, and prints a table. Fails, without figures, when the books are wrong afterwards.
+/// Measures, and prints a table. Fails, without figures, when the ledger is inconsistent afterwards.
 pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
     ensure!(arguments.seconds > 0, "a point takes at least a second");
-    let bed = Bed::start(&Options {
+    let environment = Environment::start(Options {
         name: "ledger",
         keep: false,
         wallets: arguments.replicas.into(),
         server: arguments.server.clone(),
     })?;
     for number in 2..=arguments.replicas {
-        bed.stack.stop(&format!("wallet-svc-{number}"))?;
+        environment.stack.stop(&format!("wallet-svc-{number}"))?;
     }
     for workload in &arguments.workload {
-        workload.seed(&bed).await?;
+        workload.seed(&environment).await?;
     }
-    let peers = Peer::set_up(&bed, &arguments).await?;
-    settings::run_in(&bed).await?;
-    settings::check_and_print(&bed, &peers).await?;
+    let baselines = Baseline::set_up(&environment, &arguments).await?;
+    settings::warm_up(&environment).await?;
+    settings::check_and_print(&environment, &baselines).await?;
     let mut report = Report::default();
     for &workload in &arguments.workload {
-        ours(&bed, &arguments, workload, 1, &mut report).await?;
-        for peer in &peers {
-            theirs(&bed, &arguments, workload, peer, &mut report).await?;
+        measure_guerdon(&environment, &arguments, workload, 1, &mut report).await?;
+        for baseline in &baselines {
+            measure_baseline(&environment, &arguments, workload, baseline, &mut report).await?;
         }
     }
     if arguments.replicas > 1 && arguments.workload.contains(&Workload::Hot) {
         for number in 2..=arguments.replicas {
             let name = format!("wallet-svc-{number}");
-            bed.stack.start_again(&name, &[])?;
+            environment.stack.start_again(&name, &[])?;
         }
         let replicas = arguments.replicas.into();
-        ours(&bed, &arguments, Workload::Hot, replicas, &mut report).await?;
+        measure_guerdon(
+            &environment,
+            &arguments,
+            Workload::Hot,
+            replicas,
+            &mut report,
+        )
+        .await?;
     }
-    report.memory = machine::peak_memory(cost::pid_of(&bed, "wallet-svc")?)?;
+    report.memory = machine::peak_memory(cost::pid_of(&environment, "wallet-svc")?)?;
     report.print();
-    bed.stop()
+    environment.stop()
 }
 
-/// Points of wallet-svc; they count only if the books are clean afterwards.
-async fn ours(
-    bed: &Bed,
+/// Measures wallet-svc; the points count only if the ledger is consistent afterwards.
+async fn measure_guerdon(
+    environment: &Environment,
     arguments: &Arguments,
     workload: Workload,
     replicas: usize,
     report: &mut Report,
 ) -> anyhow::Result<()> {
-    let contestant = Contestant::Guerdon { replicas };
+    let system = System::Guerdon { replicas };
     let mut points = Vec::new();
     for &in_flight in &arguments.in_flight {
-        eprintln!("{workload}, {contestant}, {in_flight} in flight …");
-        let route = Route::open(bed, workload, replicas).await?;
+        eprintln!("{workload}, {system}, {in_flight} in flight …");
+        let route = Route::open(environment, workload, replicas).await?;
         let (warm_up, seconds) = (arguments.warm_up(), arguments.seconds());
-        let measured = measure(bed, route, in_flight, warm_up, seconds).await?;
-        let point = Point::new(workload, contestant, in_flight, measured);
-        bed.settle().await?;
+        let measured = measure(environment, route, in_flight, warm_up, seconds).await?;
+        let point = Point::new(workload, system, in_flight, measured);
+        environment.settle().await?;
         points.push(point);
     }
-    bed.verify()?;
-    bed.stack.check()?;
+    environment.verify()?;
+    environment.stack.check()?;
     report.points.extend(points);
     Ok(())
 }
 
-async fn theirs(
-    bed: &Bed,
+async fn measure_baseline(
+    environment: &Environment,
     arguments: &Arguments,
     workload: Workload,
-    peer: &Peer,
+    baseline: &Baseline,
     report: &mut Report,
 ) -> anyhow::Result<()> {
     let mut points = Vec::new();
     for &in_flight in &arguments.in_flight {
-        eprintln!("{workload}, {}, {in_flight} in flight …", peer.contestant);
-        peer.run(bed, workload, in_flight, arguments.warm_up())
+        eprintln!("{workload}, {}, {in_flight} in flight …", baseline.system);
+        baseline
+            .run(environment, workload, in_flight, arguments.warm_up())
             .await?;
         let seconds = arguments.seconds();
-        let measured = peer.run(bed, workload, in_flight, seconds).await?;
-        points.extend(measured.map(|it| Point::new(workload, peer.contestant, in_flight, it)));
-        bed.settle().await?;
+        let measured = baseline
+            .run(environment, workload, in_flight, seconds)
+            .await?;
+        points.extend(measured.map(|it| Point::new(workload, baseline.system, in_flight, it)));
+        environment.settle().await?;
     }
-    peer.verify(bed).await?;
+    baseline.verify(environment).await?;
     report.points.extend(points);
     Ok(())
 }

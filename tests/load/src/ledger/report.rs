@@ -1,16 +1,19 @@
-//! Figures as a table, and how far they are from the targets.
+//! Prints the figures as a table, and compares them with the targets.
 
 use std::fmt;
 
-use super::{measure::Measured, workload::Workload};
+use super::{
+    measure::{Events, Measured},
+    workload::Workload,
+};
 use crate::machine;
 
-/// Who was measured.
+/// A measured ledger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Contestant {
+pub enum System {
     /// wallet-svc, through gRPC.
     Guerdon {
-        /// So many processes of it.
+        /// The number of its processes.
         replicas: usize,
     },
     /// One transfer per transaction.
@@ -19,7 +22,7 @@ pub enum Contestant {
     PgLedger,
 }
 
-impl fmt::Display for Contestant {
+impl fmt::Display for System {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Guerdon { replicas: 1 } => "wallet-svc",
@@ -34,7 +37,7 @@ impl fmt::Display for Contestant {
 #[derive(Debug)]
 pub struct Point {
     workload: Workload,
-    contestant: Contestant,
+    system: System,
     in_flight: u32,
     measured: Measured,
 }
@@ -43,13 +46,13 @@ impl Point {
     /// A point.
     pub const fn new(
         workload: Workload,
-        contestant: Contestant,
+        system: System,
         in_flight: u32,
         measured: Measured,
     ) -> Self {
         Self {
             workload,
-            contestant,
+            system,
             in_flight,
             measured,
         }
@@ -63,7 +66,7 @@ impl Point {
         count(self.measured.latencies.value_at_quantile(quantile)) / 1000.0
     }
 
-    /// CPU seconds in CPU seconds per 1 000 transfers.
+    /// Converts CPU seconds into CPU seconds per 1 000 transfers.
     fn each(&self, seconds: f64) -> f64 {
         seconds * 1000.0 / count(self.measured.latencies.len()).max(1.0)
     }
@@ -88,22 +91,22 @@ fn count(number: u64) -> f64 {
 pub struct Report {
     /// In the order measured.
     pub points: Vec<Point>,
-    /// The most that a process of wallet-svc held, in kilobytes.
+    /// The peak memory of a process of wallet-svc, in kilobytes.
     pub memory: u32,
 }
 
-const ONE: Contestant = Contestant::Guerdon { replicas: 1 };
-const TWO: Contestant = Contestant::Guerdon { replicas: 2 };
+const ONE: System = System::Guerdon { replicas: 1 };
+const TWO: System = System::Guerdon { replicas: 2 };
 
 impl Report {
-    fn find(&self, workload: Workload, contestant: Contestant, in_flight: u32) -> Option<&Point> {
+    fn find(&self, workload: Workload, system: System, in_flight: u32) -> Option<&Point> {
         self.points.iter().find(|point| {
-            (point.workload, point.contestant, point.in_flight) == (workload, contestant, in_flight)
+            (point.workload, point.system, point.in_flight) == (workload, system, in_flight)
         })
     }
 
-    fn rate(&self, workload: Workload, contestant: Contestant, in_flight: u32) -> Option<f64> {
-        let point = self.find(workload, contestant, in_flight)?;
+    fn rate(&self, workload: Workload, system: System, in_flight: u32) -> Option<f64> {
+        let point = self.find(workload, system, in_flight)?;
         Some(point.rate())
     }
 
@@ -121,13 +124,13 @@ impl Report {
     }
 
     fn print_point(&self, point: &Point) {
-        let peer = self.rate(point.workload, Contestant::PlPgSql, point.in_flight);
-        let ratio = peer.map(|peer| format!("{:.2}", point.rate() / peer));
+        let baseline = self.rate(point.workload, System::PlPgSql, point.in_flight);
+        let ratio = baseline.map(|baseline| format!("{:.2}", point.rate() / baseline));
         println!(
             "{:<8}{:>10}  {:<16}{:>12.0}{:>9.2}{:>9.2}{:>9.2}{:>12}  {}",
             point.workload.name(),
             point.in_flight,
-            point.contestant,
+            point.system,
             point.rate(),
             point.millis(0.5),
             point.millis(0.99),
@@ -153,7 +156,7 @@ impl Report {
                 "{:<8}{:>10}  {:<16}{:>9.3}{:>11.3}{:>7.3}{:>8.3}{:>9}  {}{}",
                 point.workload.name(),
                 point.in_flight,
-                point.contestant,
+                point.system,
                 point.each(costs.postgres),
                 point.each(wallet),
                 point.each(nats),
@@ -164,19 +167,19 @@ impl Report {
             );
         }
         let megabytes = machine::megabytes(self.memory);
-        println!("\nwallet-svc held at most {megabytes:.0} MB (resident)");
+        println!("\nwallet-svc: peak memory {megabytes:.0} MB (resident)");
     }
 
     fn print_targets(&self) {
         use Workload::{Hot, Random};
-        let rate = |workload, contestant, n| self.rate(workload, contestant, n);
+        let rate = |workload, system, n| self.rate(workload, system, n);
         let ratio = |a: Option<f64>, b: Option<f64>| a.zip(b).map(|(a, b)| a / b);
         let millis = |workload, n, quantile| {
             let point = self.find(workload, ONE, n)?;
             Some(point.millis(quantile))
         };
         let hot = rate(Hot, ONE, 64);
-        let plain = |workload| rate(workload, Contestant::PlPgSql, 64);
+        let plain = |workload| rate(workload, System::PlPgSql, 64);
         println!("\nTargets (on 2 idle cores)");
         at_least("64 hot, x PL/pgSQL", ratio(hot, plain(Hot)), 8.0);
         let random = rate(Random, ONE, 64);
@@ -202,14 +205,14 @@ impl Report {
 }
 
 fn events(point: &Point) -> String {
-    let Some((published, waiting)) = point.measured.events else {
+    let Some(Events { published, pending }) = point.measured.events else {
         return String::new();
     };
     let rate = count(published.try_into().unwrap_or_default()) / point.measured.seconds;
-    format!("; {rate:.0} events/s published, {waiting} wait")
+    format!("; {rate:.0} events/s published, {pending} pending")
 }
 
-/// The largest parts of Postgres' CPU time.
+/// Formats the largest parts of Postgres' CPU time.
 fn sessions(point: &Point) -> String {
     let mut parts: Vec<_> = point.measured.costs.sessions.iter().collect();
     parts.sort_by(|a, b| b.1.total_cmp(a.1));
@@ -228,7 +231,7 @@ fn at_most(what: &str, value: Option<f64>, target: f64) {
     print_target(what, value, "<=", target, |value| target / value);
 }
 
-/// Nothing where it was not measured.
+/// Prints a line, unless nothing was measured.
 fn print_target(
     what: &str,
     value: Option<f64>,
@@ -238,10 +241,10 @@ fn print_target(
 ) {
     let Some(value) = value else { return };
     let share = share(value);
-    let verdict = if share >= 1.0 {
+    let result = if share >= 1.0 {
         "reached".to_owned()
     } else {
         format!("{share:.2} of the target")
     };
-    println!("{what:<30}{value:>10.2} {sign} {target:<8} {verdict}");
+    println!("{what:<30}{value:>10.2} {sign} {target:<8} {result}");
 }

@@ -1,11 +1,12 @@
-//! The state of Postgres that decides how fast it may commit: durable, run in, and the same for all.
+//! The state of Postgres that decides the cost of a commit: durable, warmed up, and the same for all
+//! ledgers.
 
 use anyhow::ensure;
 use sqlx::{Connection as _, Executor as _, PgConnection};
 use stack::Service;
 
-use super::peer::Peer;
-use crate::{bed::Bed, machine};
+use super::baseline::Baseline;
+use crate::{environment::Environment, machine};
 
 const NAMES: &str = "checkpoint_timeout, commit_delay, fsync, full_page_writes, max_wal_size, \
      min_wal_size, server_version, shared_buffers, synchronous_commit, wal_compression, wal_level, wal_sync_method";
@@ -15,8 +16,8 @@ const NAMES: &str = "checkpoint_timeout, commit_delay, fsync, full_page_writes, 
 const LOG_FILES: usize = 48;
 
 /// Brings a new server into the state of one that has run for a while.
-pub async fn run_in(bed: &Bed) -> anyhow::Result<()> {
-    let mut conn = bed.connect(None).await?;
+pub async fn warm_up(environment: &Environment) -> anyhow::Result<()> {
+    let mut conn = environment.connect(None).await?;
     for statement in [
         "alter system set min_wal_size = '1GB'",
         "select pg_reload_conf()",
@@ -32,25 +33,31 @@ pub async fn run_in(bed: &Bed) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Prints the settings with what else a reader of figures should know.
-pub async fn check_and_print(bed: &Bed, peers: &[Peer]) -> anyhow::Result<()> {
-    let wallet = bed.stack.wiring().app_url(Service::Wallet)?;
-    let ours = read(&wallet).await?;
-    for peer in peers {
-        let theirs = read(&bed.url(peer.database())?).await?;
-        ensure!(ours == theirs, "other settings: {ours:?}, {theirs:?}");
+/// Prints the settings, and the cores and load of the machine.
+pub async fn check_and_print(
+    environment: &Environment,
+    baselines: &[Baseline],
+) -> anyhow::Result<()> {
+    let wallet = environment.stack.wiring().app_url(Service::Wallet)?;
+    let settings = read(&wallet).await?;
+    for baseline in baselines {
+        let others = read(&environment.url(baseline.database())?).await?;
+        ensure!(
+            settings == others,
+            "settings differ: {settings:?}, {others:?}"
+        );
     }
     for name in ["fsync", "synchronous_commit", "full_page_writes"] {
-        let on = ours
+        let on = settings
             .iter()
             .any(|(known, value)| known == name && value == "on");
         ensure!(on, "{name} is not on");
     }
-    let settings: Vec<_> = ours
+    let settings: Vec<_> = settings
         .iter()
         .map(|(name, value)| format!("{name}={value}"))
         .collect();
-    println!("Postgres, for all contestants: {}", settings.join(" "));
+    println!("Postgres, for all ledgers: {}", settings.join(" "));
     let cores = std::thread::available_parallelism()?;
     println!("{cores} cores, load average {}", machine::load_average());
     Ok(())

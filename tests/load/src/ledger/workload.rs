@@ -1,11 +1,11 @@
-//! Who pays whom: everybody into the default wallet, or anybody anybody.
+//! Patterns of payments: many wallets into one, or between any two.
 
 use std::fmt;
 
 use proto::wallet::v1::{PostRequest, Posting};
 use rand::Rng as _;
 
-use crate::bed::Bed;
+use crate::environment::Environment;
 
 /// A pattern of payments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -17,7 +17,7 @@ pub enum Workload {
 }
 
 impl Workload {
-    /// Its name.
+    /// Returns its name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Hot => "hot",
@@ -32,7 +32,7 @@ impl Workload {
         }
     }
 
-    /// All but the last group of its wallets' ids.
+    /// Returns all but the last group of its wallets' ids.
     const fn prefix(self) -> &'static str {
         match self {
             Self::Hot => "0000000a-0000-7000-8000-",
@@ -44,22 +44,22 @@ impl Workload {
         format!("{}{number:012x}", self.prefix())
     }
 
-    /// Makes its wallets, and funds them.
-    pub async fn seed(self, bed: &Bed) -> anyhow::Result<()> {
+    /// Creates and funds its wallets.
+    pub async fn seed(self, environment: &Environment) -> anyhow::Result<()> {
         eprintln!("seeding {} wallets …", self.wallets());
         let sql = include_str!("../../sql/wallets.sql")
             .replace(":count", &self.wallets().to_string())
             .replace(":prefix", &format!("'{}'", self.prefix()))
             .replace(":kind", &format!("'{}'", self.name()));
-        let mut conn = bed.connect(None).await?;
+        let mut conn = environment.connect(None).await?;
         sqlx::raw_sql(sqlx::AssertSqlSafe(sql))
             .execute(&mut conn)
             .await?;
         sqlx::raw_sql("vacuum analyze").execute(&mut conn).await?;
-        bed.verify()
+        environment.verify()
     }
 
-    /// A payment of 0.01 that nobody has made before.
+    /// Returns a new payment of 0.01.
     pub fn payment(self, operation_id: String, default_wallet: &str) -> PostRequest {
         let mut random = rand::rng();
         let origin = random.random_range(1..=self.wallets());

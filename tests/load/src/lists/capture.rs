@@ -1,4 +1,4 @@
-//! The statement that a service sends for a list, taken from Postgres' log.
+//! Captures the statement of a list from Postgres' log.
 
 use std::{fs, time::Duration};
 
@@ -6,13 +6,13 @@ use anyhow::Context as _;
 use platform::testing::eventually;
 use sqlx::PgConnection;
 
-use crate::bed::Bed;
+use crate::environment::Environment;
 
 /// Calls of each list: after five, Postgres may plan a prepared statement for any parameters.
 const CALLS: usize = 10;
 
-/// How long Postgres may take to write its log.
-const LOG_WITHIN: Duration = Duration::from_secs(10);
+/// The limit for Postgres to write its log.
+const LOG_TIMEOUT: Duration = Duration::from_secs(10);
 
 const MARK: &str = "load: capture ";
 const END_OF_COUNT: &str = ") as list_total, ";
@@ -21,19 +21,19 @@ const START_OF_COUNT: &str = ", (select count(*)";
 /// A statement as sent.
 #[derive(Debug)]
 pub struct Captured {
-    /// With parameters in their places.
+    /// With its parameters filled in.
     sql: String,
-    /// Of each call, in milliseconds.
+    /// Durations of the calls in milliseconds.
     durations: Vec<f64>,
 }
 
-/// Has Postgres log what a role asks from its next connection on.
-pub async fn switch_on(conn: &mut PgConnection, role: &str) -> anyhow::Result<()> {
+/// Makes Postgres log the statements of a role, from its next connection on.
+pub async fn enable(conn: &mut PgConnection, role: &str) -> anyhow::Result<()> {
     set(conn, role, "set log_min_duration_statement = 0").await
 }
 
-/// Ends [`switch_on`].
-pub async fn switch_off(conn: &mut PgConnection, role: &str) -> anyhow::Result<()> {
+/// Ends [`enable`].
+pub async fn disable(conn: &mut PgConnection, role: &str) -> anyhow::Result<()> {
     set(conn, role, "reset log_min_duration_statement").await
 }
 
@@ -45,27 +45,27 @@ async fn set(conn: &mut PgConnection, role: &str, what: &str) -> anyhow::Result<
     Ok(())
 }
 
-/// Asks for the list of this name, and finds what Postgres was asked.
+/// Requests a list, and finds the statement in the log.
 pub async fn record(
-    bed: &Bed,
+    environment: &Environment,
     name: &str,
-    ask: impl AsyncFn() -> anyhow::Result<()>,
+    request: impl AsyncFn() -> anyhow::Result<()>,
 ) -> anyhow::Result<Captured> {
-    let from = fs::metadata(&bed.postgres_log)?.len();
+    let from = fs::metadata(environment.postgres_log())?.len();
     for _ in 0..CALLS {
-        ask().await?;
+        request().await?;
     }
-    // Postgres writes its log in order: once it holds a mark of ours, it holds all before.
+    // Postgres writes its log in order: once our mark is there, everything before it is.
     let mark = format!("{MARK}{from}");
-    let mut conn = bed.connect(None).await?;
+    let mut conn = environment.connect(None).await?;
     let raise = format!("do $$ begin raise log '{mark}'; end $$");
     sqlx::raw_sql(sqlx::AssertSqlSafe(raise))
         .execute(&mut conn)
         .await?;
     let start = usize::try_from(from)?;
     let mut log = String::new();
-    eventually("Postgres' log holds the mark", LOG_WITHIN, async || {
-        let whole = fs::read(&bed.postgres_log).unwrap_or_default();
+    eventually("Postgres' log has the mark", LOG_TIMEOUT, async || {
+        let whole = fs::read(environment.postgres_log()).unwrap_or_default();
         log = String::from_utf8_lossy(whole.get(start..).unwrap_or_default()).into_owned();
         log.contains(&mark)
     })
@@ -73,7 +73,7 @@ pub async fn record(
     parse(&log).with_context(|| format!("no statement for {name} in Postgres' log"))
 }
 
-/// Lines of executions: `… LOG:  duration: 1.2 ms  execute sqlx_s_1: select …`, each followed by
+/// Parses lines of executions: `… LOG:  duration: 1.2 ms  execute sqlx_s_1: select …`, each followed by
 /// `… DETAIL:  parameters: $1 = '31'`.
 fn parse(log: &str) -> Option<Captured> {
     let mut found: Option<Captured> = None;
@@ -107,7 +107,7 @@ fn parse(log: &str) -> Option<Captured> {
     found
 }
 
-/// Puts parameters in their places, the last first, because `$1` begins `$10`.
+/// Fills in parameters, the last first, because `$1` begins `$10`.
 fn fill(sql: &str, parameters: &str) -> String {
     let mut sql = sql.to_owned();
     let all: Vec<_> = parameters.split(", $").collect();
@@ -120,25 +120,25 @@ fn fill(sql: &str, parameters: &str) -> String {
 }
 
 impl Captured {
-    /// Of all calls, for people.
+    /// Formats the durations of all calls.
     pub fn durations(&self) -> String {
         let durations: Vec<_> = self.durations.iter().map(|ms| format!("{ms:.1}")).collect();
         format!("{} ms", durations.join(" "))
     }
 
-    /// Of the quickest call: one that is planned badly is slow each time.
+    /// Returns the duration of the quickest call: a bad plan is slow each time.
     pub fn quickest(&self) -> f64 {
         self.durations.iter().copied().fold(f64::INFINITY, f64::min)
     }
 
-    /// The statement without its total.
+    /// Returns the statement without its total.
     pub fn page(&self) -> anyhow::Result<String> {
         let (before, rest) = self.halves()?;
         let (_, after) = rest.split_once(END_OF_COUNT).context("a total")?;
         Ok(format!("{before}, {after}"))
     }
 
-    /// Its total alone.
+    /// Returns its total alone.
     pub fn total(&self) -> anyhow::Result<String> {
         let (_, rest) = self.halves()?;
         let (total, _) = rest.split_once(END_OF_COUNT).context("a total")?;
@@ -166,7 +166,7 @@ mod tests {
 ";
 
     #[test]
-    fn a_statement_is_read_with_its_parameters() {
+    fn a_statement_is_captured_with_its_parameters() {
         let captured = parse(LOG).unwrap();
         assert_eq!(captured.durations(), "0.2 3.5 ms");
         assert!((captured.quickest() - 0.25).abs() < 1e-9);

@@ -1,25 +1,25 @@
-//! What Postgres does for a statement, and how long it takes.
+//! The plan and execution time of a statement.
 
 use sqlx::PgConnection;
 
-/// How often a statement is run: the quickest counts, because the cache is warm then.
-const TIMES: usize = 5;
+/// How often a statement is run: the quickest run counts, with a warm cache.
+const RUNS: usize = 5;
 
 /// A plan as it was executed.
 #[derive(Debug)]
 pub struct Plan {
-    /// As `explain (analyze, buffers)` prints it.
+    /// The output of `explain (analyze, buffers)`.
     pub text: String,
-    /// The time of the execution. Steps are not timed: that would take longer than the steps.
+    /// The execution time. Steps are not timed: that would take longer than the steps.
     pub millis: f64,
 }
 
 impl Plan {
-    /// Runs the statement.
+    /// Runs and explains the statement.
     pub async fn of(conn: &mut PgConnection, sql: &str) -> anyhow::Result<Self> {
         let explain = format!("explain (analyze, buffers, timing off) {sql}");
         let mut best: Option<Self> = None;
-        for _ in 0..TIMES {
+        for _ in 0..RUNS {
             let lines = sqlx::query_scalar(sqlx::AssertSqlSafe(explain.clone()));
             let lines: Vec<String> = lines.fetch_all(&mut *conn).await?;
             let plan = Self {
@@ -33,8 +33,8 @@ impl Plan {
         best.ok_or_else(|| anyhow::anyhow!("it is run at least once"))
     }
 
-    /// Whether it reads a table from end to end.
-    pub fn scans_a_table(&self) -> bool {
+    /// Returns whether it scans a whole table.
+    pub fn has_sequential_scan(&self) -> bool {
         self.text.contains("Seq Scan")
     }
 }

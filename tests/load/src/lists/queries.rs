@@ -12,31 +12,31 @@ use tonic::{Status, transport::Channel};
 
 use crate::rpc::{self, Token};
 
-/// One of them.
+/// A measured list.
 #[derive(Debug)]
 pub struct Query {
-    /// What it is.
+    /// The name in the output.
     pub name: &'static str,
-    asked: Asked,
+    request: ListCall,
 }
 
-/// What wallet-svc is asked.
+/// A call of wallet-svc.
 #[derive(Debug)]
-enum Asked {
+enum ListCall {
     Transactions(ListTransactionsRequest),
     Activity(ListActivityRequest),
 }
 
 impl Query {
-    /// Asks.
+    /// Sends the request.
     pub async fn send(&self, channel: Channel, token: &Token) -> Result<(), Status> {
         let mut client = TransactionServiceClient::new(channel);
-        match &self.asked {
-            Asked::Transactions(request) => {
+        match &self.request {
+            ListCall::Transactions(request) => {
                 let request = rpc::authorized(request.clone(), token);
                 client.list_transactions(request).await.map(drop)
             }
-            Asked::Activity(request) => {
+            ListCall::Activity(request) => {
                 let request = rpc::authorized(request.clone(), token);
                 client.list_activity(request).await.map(drop)
             }
@@ -51,7 +51,7 @@ const QUIET: &str = "0000000d-0000-7000-8000-0000000003e9";
 const BEFORE: u32 = 999 * 30;
 const LARGEST_PAGE: u32 = 1_000;
 
-/// All of them.
+/// Returns all measured lists.
 pub async fn all(channel: Channel, token: &Token) -> anyhow::Result<Vec<Query>> {
     let one = ListRequest::default;
     let filtered = |field: &str, value: &str| ListRequest {
@@ -93,25 +93,25 @@ pub async fn all(channel: Channel, token: &Token) -> anyhow::Result<Vec<Query>> 
             page(None, filtered("externalReference", "invoice-49999")),
         ),
     ];
-    let queries = queries.map(|(name, asked)| Query { name, asked });
+    let queries = queries.map(|(name, request)| Query { name, request });
     Ok(queries.into())
 }
 
-fn transactions(wallet: Option<&str>, list: ListRequest) -> Asked {
-    Asked::Transactions(ListTransactionsRequest {
+fn transactions(wallet: Option<&str>, list: ListRequest) -> ListCall {
+    ListCall::Transactions(ListTransactionsRequest {
         list: Some(list),
         wallet_id: wallet.map(str::to_owned),
     })
 }
 
-fn activity(wallet: &str) -> Asked {
-    Asked::Activity(ListActivityRequest {
+fn activity(wallet: &str) -> ListCall {
+    ListCall::Activity(ListActivityRequest {
         list: None,
         wallet_id: Some(wallet.to_owned()),
     })
 }
 
-/// The cursor of page 1 000: a cursor does not depend on how large the pages before it were.
+/// Returns the cursor of page 1 000. A cursor does not depend on the size of earlier pages.
 async fn cursor(channel: Channel, token: &Token, wallet: Option<&str>) -> anyhow::Result<String> {
     let mut client = TransactionServiceClient::new(channel);
     let mut after = None;
@@ -126,10 +126,10 @@ async fn cursor(channel: Channel, token: &Token, wallet: Option<&str>) -> anyhow
             }),
             wallet_id: wallet.map(str::to_owned),
         };
-        let answer = client
+        let response = client
             .list_transactions(rpc::authorized(request, token))
             .await?;
-        let next = answer.into_inner().page.context("a page")?.next_cursor;
+        let next = response.into_inner().page.context("a page")?.next_cursor;
         ensure!(!next.is_empty(), "fewer than {BEFORE} transactions");
         after = Some(next);
         left -= size;

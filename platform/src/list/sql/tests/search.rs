@@ -1,71 +1,77 @@
-//! Searches, whose rows come in tiers.
+//! Lists with a search.
 
 use super::*;
 
-/// Thing `n` of 6 000. All are codes, every third is a lamp by name, every fifth by code only, and
-/// one of all has a name of its own.
-async fn fill_with_lamps(pool: &PgPool) {
-    fill(pool).await;
-    let sql = "
-        delete from things;
-        insert into things
-        select
-            ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid,
-            case when n = 5 then 'Unique' when n % 3 = 0 then 'Lamp' else 'Thing' end, null,
-            case when n % 5 = 0 then 'lamp code' else 'code' end, null,
-            n % 10, n, true, '{}', null, null, null,
-            timestamptz '2026-01-31T10:00:00Z' - n / 2 * interval '1 s', null
-        from generate_series(1, 6000) as n";
-    sqlx::raw_sql(sql).execute(pool).await.unwrap();
+/// Finds things by their names, and after them those by their codes.
+#[derive(Debug)]
+pub(super) struct ByNameOrCode(pub(super) String);
+
+impl ByNameOrCode {
+    fn push_like(&self, sql: &mut Sql, column: &str) {
+        let pattern = format!("{}%", self.0);
+        sql.push(format_args!("{column} like ")).push_bind(pattern);
+    }
+
+    fn push_tier(&self, sql: &mut Sql, tier: &str, condition: &str) {
+        sql.push(format_args!("{condition} "));
+        self.push_like(sql, if tier == "0" { "t.name" } else { "t.code" });
+    }
 }
 
-/// The numbers of the things that a search finds, and how many they are said to be.
-async fn found(pool: &PgPool, query: &str, size: usize) -> (Vec<u32>, u64) {
-    let (seen, total) = visited(pool, &things(), query, size).await;
-    // The digits are decimal, as `lpad` wrote them.
-    let number = |id: Uuid| format!("{:x}", id.as_u128() & 0xffff_ffff).parse().unwrap();
-    (seen.into_iter().map(number).collect(), total)
+impl Search for ByNameOrCode {
+    fn push_condition(&self, sql: &mut Sql) {
+        sql.push("(");
+        self.push_like(sql, "t.name");
+        sql.push(" or ");
+        self.push_like(sql, "t.code");
+        sql.push(")");
+    }
+
+    fn push_tiers(&self, sql: &mut Sql, page: &SearchPage<'_>) -> Result<(), Failure> {
+        for (tier, start) in [("0", "with"), ("1", ",")] {
+            let rows = page.tier(tier);
+            sql.push(format_args!("{start} tier_{tier} as (select "));
+            rows.push_keys(sql);
+            sql.push(" from things t where true");
+            rows.push_conditions(sql)?;
+            self.push_tier(sql, tier, " and");
+            if tier == "1" {
+                self.push_tier(sql, "0", " and not");
+            }
+            rows.push_order(sql);
+            sql.push(" limit ").push_bind(page.limit_with_lookahead());
+            sql.push(") ");
+        }
+        Ok(())
+    }
+
+    fn push_join(&self, sql: &mut Sql) {
+        sql.push(
+            " join (select 0::numeric as tier, id from tier_0 \
+             union all select 1::numeric, id from tier_1) as found on found.id = t.id",
+        );
+    }
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_search_gives_the_best_first_whether_few_or_many(pool: PgPool) {
-    fill_with_lamps(&pool).await;
-    let lamps = (1..=6000).filter(|n| *n != 5 && n % 3 == 0);
-    // `-createdAt`, and of two made at once the later id.
-    let later = |n: &u32| (n / 2, std::cmp::Reverse(*n));
-    let mut lamps: Vec<u32> = lamps.collect();
-    lamps.sort_by_key(later);
-    let mut others: Vec<u32> = (1..=6000).filter(|n| n % 5 == 0 && n % 3 > 0).collect();
-    others.sort_by_key(later);
-    let expected: Vec<_> = lamps.iter().chain(&others).copied().collect();
-    let (seen, all) = found(&pool, "filter[search]=lam", 700).await;
-    assert_eq!(all, 2800);
-    assert_eq!(seen, expected);
-
-    for (query, expected) in [
-        ("filter[search]=unique", vec![5]),
-        (
-            "filter[search]=lamp%20code&filter[amount]=0&filter[quantity]=gte:5990",
-            vec![5990, 6000],
-        ),
-        (
-            "filter[search]=lamp&filter[quantity]=lt:10",
-            vec![3, 6, 9, 5],
-        ),
-        (
-            "filter[search]=lamp&filter[quantity]=lt:10&sort=-quantity",
-            vec![9, 6, 5, 3],
-        ),
-        ("filter[search]=nothing", vec![]),
-    ] {
-        let (seen, all) = found(&pool, query, 2).await;
-        assert_eq!(seen, expected, "{query}");
-        assert_eq!(all, expected.len() as u64, "{query}");
-    }
-    assert_eq!(total(&pool, "filter[search]=parent").await, 0);
-    let sql =
-        "update things set origin_id = '00000000-0000-7000-8000-0000000000aa' where quantity < 8";
+async fn a_search_puts_its_tiers_in_order_unless_sorted(pool: PgPool) {
+    fill(&pool).await;
+    let sql = "update things set name = 'Code by name' where quantity = 5";
     sqlx::raw_sql(sql).execute(&pool).await.unwrap();
-    let (seen, _) = found(&pool, "filter[search]=lamp%20par", 3).await;
-    assert_eq!(seen, [3, 5, 6]);
+    let list = things().search(Some(ByNameOrCode("Code".into())));
+    let (seen, total) = visited(&pool, &list, "filter[search]=Code", 7).await;
+    assert_eq!((seen.len(), total), (100, 100));
+    let (by_name, _) = visited(&pool, &things(), "filter[name]=Code", 7).await;
+    assert_eq!((&seen[..9], by_name.len()), (&by_name[..], 9));
+
+    let (sorted, _) = visited(&pool, &list, "filter[search]=Code&sort=amount", 7).await;
+    let (all, _) = visited(&pool, &things(), "sort=amount", 7).await;
+    assert_eq!(sorted, all);
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_text_needs_a_search(pool: PgPool) {
+    fill(&pool).await;
+    let failure = page(&pool, "filter[search]=Code").await.unwrap_err();
+    assert_eq!(failure.code, Code::Internal);
 }

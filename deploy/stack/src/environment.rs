@@ -1,0 +1,231 @@
+//! Postgres and NATS for a stack, for tests or for a command: servers that somebody else runs, or
+//! our own.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context as _, Result};
+use clap::{Args, Parser};
+
+use crate::{
+    cluster::{Cluster, ClusterOptions, data_version},
+    database, find,
+    logs::Log,
+    nats::NatsServer,
+    ports::Ports,
+    process::Process,
+    progress::Progress,
+    wiring::{Variable, variable},
+    workspace::Workspace,
+};
+
+/// Servers to use instead of our own.
+#[derive(Debug, Clone, Default, Args)]
+pub struct ServerOptions {
+    /// A running Postgres to use, as a user that may make roles and databases.
+    #[arg(long, value_name = "URL", env = "DATABASE_URL", hide_env_values = true)]
+    pub database_url: Option<String>,
+    /// A running NATS with `JetStream` to use.
+    #[arg(long, value_name = "URL", env = "NATS_URL", hide_env_values = true)]
+    pub nats_url: Option<String>,
+    /// The nats-server executable; without it, it is searched for, and downloaded where missing.
+    #[arg(long, value_name = "FILE", env = "STACK_NATS_SERVER", hide = true)]
+    pub nats_server: Option<PathBuf>,
+}
+
+impl ServerOptions {
+    /// Reads the environment variables only, for programs whose arguments mean something else.
+    pub fn from_env() -> Result<Self> {
+        #[derive(Parser)]
+        struct NoArguments {
+            #[command(flatten)]
+            servers: ServerOptions,
+        }
+        Ok(NoArguments::try_parse_from(["stack"])?.servers)
+    }
+}
+
+/// How to run an [`Environment`].
+#[derive(Debug)]
+pub struct EnvironmentOptions {
+    /// The directories for data and logs.
+    pub workspace: Workspace,
+    /// Servers to use instead of our own.
+    pub servers: ServerOptions,
+    /// Password of the superuser of our own Postgres and of the services' roles. Without one,
+    /// Postgres trusts everybody on this machine, and the password of a role is its name.
+    pub password: Option<String>,
+    /// Whether commits survive a power cut. Tests do without, and are faster.
+    pub durable: bool,
+    pub(crate) ports: Ports,
+    pub(crate) progress: Progress,
+}
+
+impl EnvironmentOptions {
+    /// Our own durable servers, without password, on any free ports.
+    pub fn new(workspace: Workspace) -> Self {
+        Self {
+            workspace,
+            servers: ServerOptions::default(),
+            password: None,
+            durable: true,
+            ports: Ports::default(),
+            progress: Progress::Silent,
+        }
+    }
+
+    fn nats_program(&self) -> Result<PathBuf> {
+        if let Some(program) = &self.servers.nats_server {
+            return Ok(program.clone());
+        }
+        let title = "Finding NATS (downloaded where the machine has none)";
+        self.progress.step(title, || {
+            let nats = find::nats(&self.workspace.cache)?;
+            let found = format!("NATS {}: {}", nats.version, nats.path.display());
+            Ok((nats.path, found))
+        })
+    }
+
+    fn start_nats(&mut self) -> Result<NatsServer> {
+        let program = self.nats_program()?;
+        let port = self.ports.assign("nats", None)?;
+        let log = Log::open(&self.workspace.logs(), "nats", None)?;
+        let home = self.workspace.state.join("nats");
+        self.progress.step("Starting NATS", || {
+            let nats = NatsServer::start(program, &home, port, log)?;
+            Ok((nats, format!("NATS with JetStream on 127.0.0.1:{port}")))
+        })
+    }
+
+    fn start_postgres(&mut self) -> Result<Cluster> {
+        let data = self.workspace.servers.join("postgres");
+        let title = "Finding Postgres (downloaded where the machine has none)";
+        let installation = self.progress.step(title, || {
+            let postgres = find::postgres(&self.workspace.cache, data_version(&data))?;
+            let found = format!("Postgres {}: {}", postgres.version, postgres.path.display());
+            Ok((postgres, found))
+        })?;
+        let port = self.ports.assign("postgres", None)?;
+        let account = self.workspace.account.clone();
+        let user = account
+            .as_ref()
+            .map(|account| format!(" as user {}", account.name));
+        let options = ClusterOptions {
+            installation,
+            data,
+            account,
+            port,
+            password: self.password.clone(),
+            durable: self.durable,
+            log: Log::open(&self.workspace.logs(), "postgres", None)?,
+        };
+        self.progress.step("Starting Postgres", || {
+            let started = format!("Postgres on 127.0.0.1:{port}{}", user.unwrap_or_default());
+            Ok((Cluster::start(options)?, started))
+        })
+    }
+}
+
+/// Postgres and NATS. Dropping it stops those that are our own.
+#[derive(Debug)]
+pub struct Environment {
+    pub(crate) options: EnvironmentOptions,
+    pub(crate) nats_url: String,
+    pub(crate) postgres_url: String,
+    nats: Option<NatsServer>,
+    postgres: Option<Cluster>,
+}
+
+impl Environment {
+    /// Starts the servers that nobody else runs.
+    pub fn start(mut options: EnvironmentOptions) -> Result<Self> {
+        let (mut postgres, mut nats) = (None, None);
+        let postgres_url = if let Some(url) = options.servers.database_url.clone() {
+            options.progress.line("  ok  Postgres of DATABASE_URL");
+            url
+        } else {
+            let cluster = postgres.insert(options.start_postgres()?);
+            cluster.url().to_owned()
+        };
+        let nats_url = if let Some(url) = options.servers.nats_url.clone() {
+            url
+        } else {
+            nats.insert(options.start_nats()?).url()
+        };
+        Ok(Self {
+            options,
+            nats_url,
+            postgres_url,
+            nats,
+            postgres,
+        })
+    }
+
+    /// Returns the superuser's URL of a database.
+    pub fn database_url(&self, database: &str) -> Result<String> {
+        database::url_with(&self.postgres_url, None, database)
+    }
+
+    /// Sets up the services' roles, and a database for them.
+    pub(crate) fn ensure_database(&self, name: &str) -> Result<()> {
+        database::ensure_roles(&self.postgres_url, self.options.password.as_deref())?;
+        database::ensure_database(&self.postgres_url, name)
+    }
+
+    /// Returns the variables by which tests and tools find the servers and a database.
+    pub(crate) fn variables(&self, database: &str) -> Result<Vec<Variable>> {
+        let nats_program = match &self.nats {
+            Some(nats) => nats.program().to_owned(),
+            None => self.options.nats_program()?,
+        };
+        let nats_program = nats_program.display().to_string();
+        Ok(vec![
+            variable("DATABASE_URL", self.database_url(database)?),
+            variable("NATS_URL", &self.nats_url),
+            variable("STACK_NATS_SERVER", nats_program),
+        ])
+    }
+
+    /// Returns our own NATS server.
+    pub(crate) fn nats(&self) -> Result<&NatsServer> {
+        let nats = self.nats.as_ref();
+        nats.context("this environment has no NATS server of its own")
+    }
+
+    /// Returns the directory of the programs of our own Postgres.
+    pub fn postgres_programs(&self) -> Result<&Path> {
+        let postgres = self.postgres.as_ref();
+        Ok(postgres
+            .context("this environment has no Postgres of its own")?
+            .programs())
+    }
+
+    /// Returns the log file of our own Postgres.
+    pub fn postgres_log(&self) -> PathBuf {
+        self.options.workspace.logs().join("postgres.log")
+    }
+
+    /// Returns the directory of everything that the environment stores, apart from Postgres data.
+    pub fn directory(&self) -> &Path {
+        &self.options.workspace.state
+    }
+
+    /// Returns the process ids of our own servers: `postgres`, `nats`.
+    pub fn process_ids(&self) -> BTreeMap<String, u32> {
+        let postgres = self.postgres.as_ref().map(|it| it.process().id());
+        let nats = self.nats.as_ref().and_then(NatsServer::process_id);
+        [("postgres", postgres), ("nats", nats)]
+            .into_iter()
+            .filter_map(|(name, pid)| Some((name.to_owned(), pid?)))
+            .collect()
+    }
+
+    /// Fails when a server of our own has ended.
+    pub(crate) fn check(&self) -> Result<()> {
+        self.nats.as_ref().map_or(Ok(()), NatsServer::check)?;
+        let postgres = self.postgres.as_ref().map(Cluster::process);
+        postgres.map_or(Ok(()), Process::check)
+    }
+}

@@ -1,0 +1,162 @@
+//! Sagas: operations in several steps and services that end whatever happens to their process.
+//!
+//! A service keeps each saga in progress as an item of a table of its own:
+//!
+//! 1. It inserts the item in the transaction that begins the saga, before the first call to another
+//!    service, and due in [`LEASE`]: until then the request drives the saga.
+//! 2. It deletes the item in the transaction that completes the saga, or that undoes it.
+//! 3. If a call leaves its outcome unknown, the request gives the item back with
+//!    [`Table::retry_now`] and answers `unavailable`.
+//! 4. [`run`] resumes every item that is due, until it is gone.
+//!
+//! A step may so be made twice, also at the same time: each has to be safe to repeat.
+//!
+//! ```no_run
+//! # use platform::{error::{Code, Failure}, pg::Schema, saga::{Outcome, Saga, Table}};
+//! # use uuid::Uuid;
+//! # struct Provisioning;
+//! # impl Provisioning { async fn finish(&self, _: Uuid) -> Result<(), Failure> { Ok(()) } }
+//! impl Saga for Provisioning {
+//!     const NAME: &'static str = "user-provisioning";
+//!     const TABLE: Table = Table {
+//!         schema: Schema::new("identity"),
+//!         name: "user_provisionings",
+//!         key: "user_id",
+//!     };
+//!
+//!     async fn resume(&self, id: Uuid) -> Outcome {
+//!         match self.finish(id).await {
+//!             Ok(()) => Outcome::Completed,
+//!             Err(failure) if failure.code.is_transient() => Outcome::Unknown(failure.into()),
+//!             Err(failure) => Outcome::Failed(failure.into()),
+//!         }
+//!     }
+//! }
+//! ```
+//!
+//! The table has a key of type `uuid`, these columns, and an index on `due_at`:
+//!
+//! ```sql
+//! -- When it is resumed, by the database's clock; the request's own time at first
+//! due_at timestamptz(3) not null,
+//! -- How often it was resumed, and why the last time did not end it
+//! attempts integer not null default 0,
+//! last_error text,
+//! created_at timestamptz(3) not null default now(),
+//! ```
+//!
+//! Metrics, each with a label `saga`: the gauges `saga_items` and `saga_oldest_seconds`, and the counter
+//! `saga_attempts_total` with a label `outcome`.
+
+mod table;
+mod worker;
+
+use std::{future::Future, time::Duration};
+
+use uuid::Uuid;
+
+use crate::{error::Source, telemetry};
+
+pub use table::Table;
+pub use worker::{CONCURRENCY, run};
+
+/// How long one process may drive an item before another resumes it; an attempt takes no longer.
+pub const LEASE: Duration = Duration::from_secs(10);
+
+/// The delay after the first failed attempt; it doubles with each further one.
+const MIN_DELAY: Duration = Duration::from_secs(1);
+
+/// The longest delay: what waits for another service goes on within this time of its return.
+const MAX_DELAY: Duration = Duration::from_secs(30);
+
+/// One kind of saga.
+pub trait Saga: Send + Sync {
+    /// The name of its lease, and its label in metrics and logs: `user-provisioning`.
+    const NAME: &'static str;
+
+    /// Where its items are.
+    const TABLE: Table;
+
+    /// Drives the item with this key to its end. An item that is gone is completed.
+    fn resume(&self, id: Uuid) -> impl Future<Output = Outcome> + Send;
+}
+
+/// The result of an attempt to end a saga.
+#[derive(Debug)]
+pub enum Outcome {
+    /// The saga is complete and its item deleted.
+    Completed,
+    /// A step was refused for good; the steps before it are undone and the item is deleted.
+    Compensated(Source),
+    /// Whether a step took effect is not known: retried immediately once, then with backoff.
+    Unknown(Source),
+    /// A step failed: retried with backoff.
+    Failed(Source),
+}
+
+impl Outcome {
+    /// The label in metrics.
+    const fn label(&self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Compensated(_) => "compensated",
+            Self::Unknown(_) => "unknown",
+            Self::Failed(_) => "failed",
+        }
+    }
+
+    /// The error and its causes; empty if there is none.
+    fn error(&self) -> String {
+        match self {
+            Self::Completed => String::new(),
+            Self::Compensated(error) | Self::Unknown(error) | Self::Failed(error) => {
+                telemetry::chain(error.as_ref())
+            }
+        }
+    }
+
+    /// The delay before the next attempt after this many; `None` if the saga has ended.
+    fn retry_in(&self, attempts: i32) -> Option<Duration> {
+        match self {
+            Self::Completed | Self::Compensated(_) => None,
+            Self::Unknown(_) if attempts <= 1 => Some(Duration::ZERO),
+            Self::Unknown(_) | Self::Failed(_) => Some(backoff(attempts)),
+        }
+    }
+}
+
+fn backoff(attempts: i32) -> Duration {
+    let doublings = attempts.saturating_sub(1).clamp(0, 16).unsigned_abs();
+    (MIN_DELAY * 2_u32.pow(doublings)).min(MAX_DELAY)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn delays(outcome: &Outcome) -> Vec<u64> {
+        (1..=7)
+            .filter_map(|attempts| Some(outcome.retry_in(attempts)?.as_secs()))
+            .collect()
+    }
+
+    #[test]
+    fn delays_double_up_to_a_limit() {
+        let failed = Outcome::Failed("no".into());
+        assert_eq!(delays(&failed), [1, 2, 4, 8, 16, 30, 30]);
+        assert_eq!(failed.retry_in(i32::MAX), Some(MAX_DELAY));
+        assert_eq!(failed.retry_in(0), Some(MIN_DELAY));
+    }
+
+    #[test]
+    fn an_unknown_outcome_is_retried_immediately_once() {
+        let unknown = Outcome::Unknown("lost".into());
+        assert_eq!(delays(&unknown), [0, 2, 4, 8, 16, 30, 30]);
+    }
+
+    #[test]
+    fn a_saga_that_has_ended_is_not_retried() {
+        assert_eq!(delays(&Outcome::Completed), [0; 0]);
+        assert_eq!(delays(&Outcome::Compensated("refused".into())), [0; 0]);
+    }
+}

@@ -1,0 +1,124 @@
+//! Invalid input and credentials: the problem documents, and that nothing changes.
+
+use e2e::{TestApp, usd};
+use reqwest::Method;
+use serde_json::json;
+use stack::{Auth, StackOptions};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn invalid_requests_are_refused_and_change_nothing() {
+    let mut options = StackOptions::for_test("errors").expect("options");
+    options.auth = Auth::Required;
+    let app = TestApp::start(options).await;
+    let key = app.stack.wiring().secrets.api_key.clone();
+
+    let anonymous = app.get("/products").await;
+    assert_eq!(anonymous.status.as_u16(), 401);
+    let app = app.with_header("apikey", &key);
+    check_credentials(&app).await;
+
+    let (ada, bob) = (app.create_user("ada").await, app.create_user("bob").await);
+    app.deposit(&ada["primaryWalletId"], "10.00").await;
+    let coffee = app.create_product("Coffee", "12.50", "0").await;
+
+    let transfer = |amount: &str| {
+        json!({
+            "amount": amount, "assetCode": "usd", "code": "internal", "commit": true,
+            "originWalletId": ada["primaryWalletId"], "destinationWalletId": bob["primaryWalletId"],
+        })
+    };
+    for amount in [
+        "1e3", "+5", "-5", "0", "0.00", ".5", "5.", "1_000", " 5", "0x10", "00005", "",
+    ] {
+        let document = app
+            .expect_error(
+                "/transactions/transfer",
+                transfer(amount),
+                422,
+                "validation_failed",
+            )
+            .await;
+        assert_eq!(document["errors"][0]["field"], "amount", "{amount}");
+    }
+    app.expect_error(
+        "/transactions/transfer",
+        transfer("1.001"),
+        422,
+        "amount_precision",
+    )
+    .await;
+    app.expect_error(
+        "/transactions/transfer",
+        transfer("10.01"),
+        422,
+        "insufficient_funds",
+    )
+    .await;
+    let mut to_itself = transfer("1");
+    to_itself["destinationWalletId"] = ada["primaryWalletId"].clone();
+    app.expect_error(
+        "/transactions/transfer",
+        to_itself,
+        422,
+        "validation_failed",
+    )
+    .await;
+
+    let order = |line: serde_json::Value| json!({ "userId": ada["id"], "lines": [line] });
+    let line = json!({ "productId": bob["id"] });
+    let document = app
+        .expect_error("/orders", order(line), 422, "validation_failed")
+        .await;
+    assert_eq!(document["errors"][0]["field"], "lines[0].productId");
+    for line in [
+        json!({ "productId": coffee["id"], "quantity": 0 }),
+        json!({ "productId": coffee["id"], "qty": 1 }),
+    ] {
+        app.expect_error("/orders", order(line), 422, "validation_failed")
+            .await;
+    }
+    let mut unaffordable = order(json!({ "productId": coffee["id"] }));
+    unaffordable["walletId"] = ada["primaryWalletId"].clone();
+    app.expect_error("/orders", unaffordable, 422, "insufficient_funds")
+        .await;
+
+    for query in [
+        "filter[nope]=1",
+        "sort=password",
+        "page[size]=0",
+        "include=everything",
+    ] {
+        let response = app.get(&format!("/products?{query}")).await;
+        assert_eq!(
+            response.body["code"], "invalid_query",
+            "{query}: {response:?}"
+        );
+    }
+    assert_eq!(app.get("/orders").await.body["total"], 0);
+    assert_eq!(app.balance(&ada["primaryWalletId"]).await, usd("10.00"));
+    assert_eq!(app.balance(&bob["primaryWalletId"]).await, "0.00000000");
+    app.assert_settled().await;
+}
+
+async fn check_credentials(app: &TestApp) {
+    assert_eq!(app.get("/products").await.status.as_u16(), 200);
+    let client = reqwest::Client::new();
+    let url = format!("{}/products", app.base());
+    for wrong in ["gk_wrong", ""] {
+        let request = client.request(Method::GET, &url).header("apikey", wrong);
+        let response = request.send().await.expect("a response");
+        assert_eq!(response.status().as_u16(), 401);
+        assert_eq!(
+            response.headers()["content-type"],
+            "application/problem+json"
+        );
+    }
+    let bearer = &app.stack.wiring().secrets.api_key;
+    let response = client
+        .get(&url)
+        .bearer_auth(bearer)
+        .send()
+        .await
+        .expect("a response");
+    assert_eq!(response.status().as_u16(), 200);
+}

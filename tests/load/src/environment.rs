@@ -1,0 +1,190 @@
+//! The stack that is measured: a durable Postgres of its own, NATS and the five processes, built
+//! beside this program.
+
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+    time::Duration,
+};
+
+use anyhow::{Context as _, ensure};
+use sqlx::{Connection as _, PgConnection};
+use stack::{EnvironmentOptions, RunLock, Secrets, Service, Stack, StackOptions, Workspace};
+use tokio::time::{interval, timeout};
+
+use crate::Server;
+
+/// How long [`Environment::settle`] waits for the relay to publish the events of a run.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
+
+/// How to run an environment.
+#[derive(Debug)]
+pub struct Options {
+    /// The name of its directory and database.
+    pub name: &'static str,
+    /// Whether the data stays for the next run.
+    pub keep: bool,
+    /// The number of processes of wallet-svc.
+    pub wallets: usize,
+    /// Where servers are found.
+    pub server: Server,
+}
+
+/// Counts of wallet-svc's events.
+#[derive(Debug, Clone, Copy)]
+pub struct Events {
+    /// Since the database was made.
+    pub written: i64,
+    /// Not published yet.
+    pub pending: i64,
+}
+
+impl Events {
+    const fn published(self) -> i64 {
+        self.written - self.pending
+    }
+
+    /// Returns how many were published since `before`.
+    pub const fn published_since(self, before: Self) -> i64 {
+        self.published() - before.published()
+    }
+}
+
+/// Running servers and processes. Dropping it stops them.
+#[derive(Debug)]
+pub struct Environment {
+    /// Postgres, NATS and the processes.
+    pub stack: Stack,
+    workspace: Workspace,
+    keep: bool,
+    _lock: RunLock,
+}
+
+impl Environment {
+    /// Starts everything, on the data of the last run where it is kept.
+    pub fn start(options: Options) -> anyhow::Result<Self> {
+        let discard = !options.keep;
+        Self::start_after(options, discard)
+    }
+
+    /// Starts everything without the data of the last run.
+    pub fn start_empty(options: Options) -> anyhow::Result<Self> {
+        Self::start_after(options, true)
+    }
+
+    fn start_after(options: Options, discard: bool) -> anyhow::Result<Self> {
+        let all = Workspace::current()?.subdirectory("load")?;
+        // One program at a time: it would remove the data of the other, and change its figures.
+        let lock = RunLock::take(&all.state, "A load program")?;
+        if discard {
+            all.subdirectory(options.name)?.remove()?;
+        }
+        let workspace = all.subdirectory(options.name)?;
+        let mut servers = EnvironmentOptions::new(workspace.clone());
+        servers.servers.nats_server = options.server.nats_server;
+        let servers = stack::Environment::start(servers)?;
+        lock.record(&servers.process_ids())?;
+        let program = std::env::current_exe()?;
+        let binaries = program.parent().context("the program is in a directory")?;
+        let mut stack = StackOptions::new(binaries.to_owned(), servers);
+        stack.database = Some(format!("guerdon_load_{}", options.name));
+        stack.secrets = Secrets::load_or_generate(&workspace.state.join("secrets"))?;
+        stack.replicas.insert(Service::Wallet, options.wallets);
+        let stack = Stack::start(stack)?;
+        lock.record(&stack.process_ids())?;
+        Ok(Self {
+            stack,
+            workspace,
+            keep: options.keep,
+            _lock: lock,
+        })
+    }
+
+    /// Returns the log of Postgres.
+    pub fn postgres_log(&self) -> PathBuf {
+        self.stack.environment().postgres_log()
+    }
+
+    /// Returns a directory for temporary files.
+    pub fn directory(&self) -> &Path {
+        &self.workspace.state
+    }
+
+    /// Returns a superuser's connection to a database; without a name, to that of the stack.
+    pub async fn connect(&self, database: Option<&str>) -> anyhow::Result<PgConnection> {
+        let name = database.unwrap_or(&self.stack.wiring().database);
+        Ok(PgConnection::connect(&self.url(name)?).await?)
+    }
+
+    /// Returns a superuser's URL of a database.
+    pub fn url(&self, database: &str) -> anyhow::Result<String> {
+        self.stack.environment().database_url(database)
+    }
+
+    /// Runs `wallet-svc verify`: a run with an inconsistent ledger has no figures.
+    pub fn verify(&self) -> anyhow::Result<()> {
+        let url = self.stack.wiring().app_url(Service::Wallet)?;
+        let output = Command::new(self.stack.program("wallet-svc")?)
+            .arg("verify")
+            .env("WALLET_DATABASE_URL", url)
+            .env("SERVICE_SECRET", "unused")
+            .output()?;
+        let found = String::from_utf8_lossy(&output.stdout);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        ensure!(
+            output.status.success(),
+            "the ledger is inconsistent: {found}{errors}"
+        );
+        Ok(())
+    }
+
+    /// Counts the events of wallet-svc.
+    pub async fn events(&self) -> anyhow::Result<Events> {
+        let mut conn = self.connect(None).await?;
+        let counts = "select coalesce(pg_sequence_last_value(
+                 pg_get_serial_sequence('wallet.outbox', 'position')::regclass), 0),
+             (select coalesce(sum(last_position - first_position + 1), 0)::bigint
+              from wallet.outbox_pending)";
+        let (written, pending) = sqlx::query_as(counts).fetch_one(&mut conn).await?;
+        Ok(Events { written, pending })
+    }
+
+    /// Keeps a run from paying for the one before it: waits until events are published, discards
+    /// those that are still pending after a while, and has Postgres write its pages.
+    pub async fn settle(&self) -> anyhow::Result<()> {
+        let drain = async {
+            let mut interval = interval(POLL_INTERVAL);
+            loop {
+                interval.tick().await;
+                if self.events().await?.pending == 0 {
+                    return Ok::<(), anyhow::Error>(());
+                }
+            }
+        };
+        if let Ok(drained) = timeout(DRAIN_TIMEOUT, drain).await {
+            drained?;
+        }
+        let mut conn = self.connect(None).await?;
+        for sql in [
+            "delete from wallet.outbox_pending",
+            "vacuum analyze",
+            "checkpoint",
+        ] {
+            sqlx::raw_sql(sql).execute(&mut conn).await?;
+        }
+        Ok(())
+    }
+
+    /// Stops everything, and removes data that is not kept.
+    pub fn stop(self) -> anyhow::Result<()> {
+        let Self {
+            stack,
+            workspace,
+            keep,
+            _lock,
+        } = self;
+        drop(stack);
+        if keep { Ok(()) } else { workspace.remove() }
+    }
+}

@@ -110,14 +110,14 @@ create table orders.payments (
     -- The transaction in the wallet context.
     transaction_id uuid not null,
     order_id uuid not null,
-    -- Number of the claim, and index among its legs: the newest payment is refunded first.
+    -- Sequence of the claim, and index among its legs: the newest payment is refunded first.
     claim integer not null,
     leg integer not null,
     wallet_id uuid not null,
     asset_code text not null,
     amount numeric(28, 8) not null,
-    -- The amount in the order's asset; null if the payment is in that asset
-    covers numeric(28, 8),
+    -- The value in the order's asset; null if the payment is in that asset
+    order_amount numeric(28, 8),
     refunded_amount numeric(28, 8) not null,
     created_at timestamptz(3) not null,
     constraint payments_pkey primary key (transaction_id),
@@ -125,28 +125,29 @@ create table orders.payments (
     constraint payments_order_id_claim_leg_key unique (order_id, claim, leg),
     constraint payments_amount_check
         check (amount > 0 and amount <= 99999999999999999999.99999999),
-    constraint payments_covers_check
-        check (covers > 0 and covers <= 99999999999999999999.99999999),
+    constraint payments_order_amount_check
+        check (order_amount > 0 and order_amount <= 99999999999999999999.99999999),
     constraint payments_refunded_amount_check check (refunded_amount between 0 and amount)
 );
 
 -- The operation in progress on an order, at most one: inserting the row is the claim.
 create table orders.claims (
     order_id uuid not null,
-    n integer not null,
-    kind text not null,
-    -- The request to the ledger and the resulting changes of the order
-    plan jsonb not null,
+    -- Numbers the claims of an order, from 1.
+    sequence integer not null,
+    action text not null,
+    -- The transfers to post, and how the order changes once they are posted
+    intent jsonb not null,
     -- Scope of the request's idempotency record, if it has one
     idempotency_scope bytea,
-    -- Lease of the process that executes it; afterwards recovery takes over.
-    held_until timestamptz(3) not null,
+    -- Until then the process that made it drives it; afterwards recovery takes it over.
+    due_at timestamptz(3) not null,
     created_at timestamptz(3) not null,
     constraint claims_pkey primary key (order_id),
     constraint claims_order_id_fkey foreign key (order_id) references orders.orders (id),
-    constraint claims_kind_check check (kind in ('create', 'pay', 'cancel'))
+    constraint claims_action_check check (action in ('create', 'pay', 'cancel'))
 );
-create index claims_held_until_idx on orders.claims (held_until);
+create index claims_due_at_idx on orders.claims (due_at);
 
 grant usage on schema orders to guerdon_orders_app;
 -- Only drafts whose payment was refused are deleted, with their lines.

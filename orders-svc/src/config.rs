@@ -51,13 +51,13 @@ impl Settings for Config {
     }
 }
 
-/// Flat shipping amounts by asset code, in lower case.
+/// Flat shipping amounts by lower-case asset code.
 #[derive(Debug, Clone, Default)]
 pub struct ShippingAmounts(HashMap<String, Amount>);
 
 impl ShippingAmounts {
     /// Returns the shipping amount in the asset; zero if none is set.
-    pub fn of(&self, asset_code: &str) -> Amount {
+    pub(crate) fn of(&self, asset_code: &str) -> Amount {
         let amount = self.0.get(&asset_code.to_lowercase());
         amount.copied().unwrap_or(Amount::ZERO)
     }
@@ -72,7 +72,7 @@ impl FromStr for ShippingAmounts {
             .map(|pair| {
                 let (code, amount) = pair
                     .split_once('=')
-                    .ok_or_else(|| format!("{pair}: write asset=amount"))?;
+                    .ok_or_else(|| format!("{pair}: expected asset=amount"))?;
                 let amount =
                     Amount::parse(amount.trim()).map_err(|error| format!("{pair}: {error}"))?;
                 Ok((code.trim().to_lowercase(), amount))

@@ -1,9 +1,9 @@
 #![doc = include_str!("../README.md")]
 
-pub mod clients;
+mod clients;
 pub mod config;
-pub mod error;
-pub mod order;
+mod error;
+mod order;
 mod service;
 
 use platform::pg::Schema;

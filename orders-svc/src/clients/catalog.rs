@@ -1,4 +1,4 @@
-//! catalog-svc: what a cart costs now.
+//! catalog-svc: quotes.
 
 use platform::{
     error::FieldCode,
@@ -10,46 +10,38 @@ use proto::catalog::v1::{
     catalog_quote_service_client::CatalogQuoteServiceClient,
 };
 
-use super::{amount, malformed, refused};
+use super::{amount, failed, malformed};
 use crate::{
     error::Error,
-    order::{
-        answers::AnswerFault,
-        cart::NewLine,
-        model::{Category, Product},
-        quote::Quote,
-    },
+    order::model::{AnswerFault, Category, NewLine, Product, Quote},
 };
 
-/// Prices carts.
 #[derive(Debug, Clone)]
-pub struct Catalog(CatalogQuoteServiceClient<Client>);
+pub(crate) struct Catalog(CatalogQuoteServiceClient<Client>);
 
 impl Catalog {
-    /// Over this connection.
-    pub fn new(client: &Client) -> Self {
+    pub(crate) fn new(client: &Client) -> Self {
         Self(client.service())
     }
 
-    /// What each line costs now; `None` where there is no such product.
-    pub async fn quote(&self, lines: &[NewLine]) -> Result<Vec<Option<Quote>>, Error> {
-        let asked = lines.iter().map(|line| QuoteRequestLine {
-            product_id: line.product_id.to_string(),
-            quantity: line.quantity.unsigned_abs(),
-            answers: line.answers.clone(),
-        });
+    /// Quotes each line at current prices; `None` if there is no such product.
+    pub(crate) async fn quote(&self, lines: &[NewLine]) -> Result<Vec<Option<Quote>>, Error> {
         let request = QuoteRequest {
-            lines: asked.collect(),
+            lines: lines
+                .iter()
+                .map(|line| QuoteRequestLine {
+                    product_id: line.product_id.to_string(),
+                    quantity: line.quantity.unsigned_abs(),
+                    answers: line.answers.clone(),
+                })
+                .collect(),
         };
-        let answer = self.0.clone().quote(request).await;
-        let quoted = answer
-            .map_err(|status| refused(&status))?
-            .into_inner()
-            .lines;
-        if quoted.len() != lines.len() {
-            return Err(Error::fault("the quote has another number of lines"));
+        let response = self.0.clone().quote(request).await;
+        let quoted = response.map_err(|status| failed(&status))?.into_inner();
+        if quoted.lines.len() != lines.len() {
+            return Err(Error::internal("Quote answered another number of lines"));
         }
-        quoted.into_iter().map(quote).collect()
+        quoted.lines.into_iter().map(quote).collect()
     }
 }
 

@@ -1,6 +1,6 @@
-//! Typed wrappers over the other contexts' gRPC clients: model in, model out. What a peer answers
-//! that cannot be is our fault, what it refuses passes through, and when it is down it is
-//! `unavailable` within three seconds.
+//! Clients of the other services: they take and return model types. A malformed response is an
+//! internal error, a refusal passes through, and a peer that is down is `unavailable` within three
+//! seconds.
 
 mod catalog;
 mod identity;
@@ -17,29 +17,24 @@ use platform::{
 };
 use tonic::Status;
 
-pub use catalog::Catalog;
-pub use identity::Identity;
-pub use rates::Rates;
-pub use wallet::{PostError, Settings, Wallet, Wallets};
+pub(crate) use catalog::Catalog;
+pub(crate) use identity::Identity;
+pub(crate) use rates::Rates;
+pub(crate) use wallet::{PostError, Settings, Wallets};
 
 use crate::error::Error;
 
-/// The contexts that orders needs.
 #[derive(Debug, Clone)]
-pub struct Clients {
-    /// Prices carts.
-    pub catalog: Catalog,
-    /// Moves money.
-    pub wallets: Wallets,
-    /// Knows what bonuses are worth.
-    pub rates: Rates,
-    /// Knows the buyers.
-    pub identity: Identity,
+pub(crate) struct Clients {
+    pub(crate) catalog: Catalog,
+    pub(crate) wallets: Wallets,
+    pub(crate) rates: Rates,
+    pub(crate) identity: Identity,
 }
 
 impl Clients {
-    /// Connects when first needed; fails on a malformed address.
-    pub fn connect(peers: &Peers, token: &ServiceToken) -> anyhow::Result<Self> {
+    /// Builds the clients, which connect on first use. Fails on a malformed address.
+    pub(crate) fn connect(peers: &Peers, token: &ServiceToken) -> anyhow::Result<Self> {
         let client =
             |name, url: &str| -> anyhow::Result<Client> { connect(name, url, Some(token.clone())) };
         let wallet = client("wallet", &peers.wallet_grpc_url)?;
@@ -52,14 +47,14 @@ impl Clients {
     }
 }
 
-/// A peer's refusal or fault.
-fn refused(status: &Status) -> Error {
+/// Converts a peer's error.
+fn failed(status: &Status) -> Error {
     Error::Failure(Failure::from_status(status))
 }
 
-/// The answer, or `None` where the peer says that there is no such thing.
-fn found<T>(answer: Result<T, Status>, missing: Code) -> Result<Option<T>, Error> {
-    match answer {
+/// Maps the peer's `missing` code to `None`.
+fn optional<T>(response: Result<T, Status>, missing: Code) -> Result<Option<T>, Error> {
+    match response {
         Ok(found) => Ok(Some(found)),
         Err(status) => {
             let failure = Failure::from_status(&status);

@@ -1,4 +1,4 @@
-//! wallet-svc: settings, wallets, and the ledger that moves the money.
+//! wallet-svc: settings, wallets, and the ledger.
 
 use std::time::Duration;
 
@@ -14,142 +14,130 @@ use proto::wallet::v1::{
     wallet_service_client::WalletServiceClient,
 };
 
-use super::{amount, found, id, refused};
+use super::{amount, failed, id, optional};
 use crate::{
     error::Error,
-    order::{
-        claim::{Claim, Kind, Leg},
-        model::{TransactionId, UserId, WalletId},
-    },
+    order::model::{Action, Claim, Leg, TransactionId, TransferDirection, Wallet, WalletId},
 };
 
-/// How long settings are believed: they change with a restart of wallet-svc only.
+/// Settings change only with a restart of wallet-svc.
 const SETTINGS_TTL: Duration = Duration::from_secs(30);
 
-/// Moves money.
 #[derive(Debug, Clone)]
-pub struct Wallets {
+pub(crate) struct Wallets {
     accounts: WalletServiceClient<Client>,
     ledger: LedgerServiceClient<Client>,
     settings: SettingsServiceClient<Client>,
-    cached: Cache<(), Settings>,
+    settings_cache: Cache<(), Settings>,
 }
 
 /// Settings that several contexts share.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Settings {
-    /// The wallet that receives payments.
-    pub till: WalletId,
-    /// What bonuses are paid in; `None`: in the order's asset.
-    pub bonus_asset_code: Option<String>,
-}
-
-/// What orders need to know of a wallet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Wallet {
-    /// Whose it is.
-    pub owner_id: Option<UserId>,
-    /// Whether it accepts no transaction.
-    pub locked: bool,
+pub(crate) struct Settings {
+    /// The shop's wallet, which receives payments.
+    pub(crate) default_wallet_id: WalletId,
+    /// The asset of bonuses; `None`: the order's.
+    pub(crate) bonus_asset_code: Option<String>,
 }
 
 /// Why an operation was not posted.
 #[derive(Debug)]
-pub enum PostError {
-    /// The ledger refused it: nothing moved, nothing will.
+pub(crate) enum PostError {
+    /// The ledger refused it: nothing was posted.
     Refused(Failure),
-    /// Nobody knows whether it was posted. A repeat will tell.
+    /// The outcome is unknown; a repeat returns it.
     Uncertain(Failure),
 }
 
 impl Wallets {
-    /// Over this connection.
-    pub fn new(client: &Client) -> Self {
+    pub(crate) fn new(client: &Client) -> Self {
         Self {
             accounts: client.service(),
             ledger: client.service(),
             settings: client.service(),
-            cached: Cache::builder()
+            settings_cache: Cache::builder()
                 .max_capacity(1)
                 .time_to_live(SETTINGS_TTL)
                 .build(),
         }
     }
 
-    /// The settings, asked for twice a minute at most.
-    pub async fn settings(&self) -> Result<Settings, Error> {
-        if let Some(known) = self.cached.get(&()).await {
-            return Ok(known);
+    /// Returns the settings, cached for [`SETTINGS_TTL`].
+    pub(crate) async fn settings(&self) -> Result<Settings, Error> {
+        if let Some(cached) = self.settings_cache.get(&()).await {
+            return Ok(cached);
         }
-        let answer = self
+        let mut client = self.settings.clone();
+        let response = client.get_settings(GetSettingsRequest {}).await;
+        let settings = response.map_err(|status| failed(&status))?.into_inner();
+        let settings = settings
             .settings
-            .clone()
-            .get_settings(GetSettingsRequest {})
-            .await;
-        let answer = answer.map_err(|status| refused(&status))?.into_inner();
-        let settings = answer
-            .settings
-            .ok_or_else(|| Error::fault("settings without settings"))?;
+            .ok_or_else(|| Error::internal("GetSettings answered no settings"))?;
         let settings = Settings {
-            till: id(&settings.default_wallet_id)?,
+            default_wallet_id: id(&settings.default_wallet_id)?,
             bonus_asset_code: settings.bonus_asset_code,
         };
-        self.cached.insert((), settings.clone()).await;
+        self.settings_cache.insert((), settings.clone()).await;
         Ok(settings)
     }
 
-    /// The wallet; `None` where there is none.
-    pub async fn find(&self, wallet_id: WalletId) -> Result<Option<Wallet>, Error> {
+    pub(crate) async fn find(&self, wallet_id: WalletId) -> Result<Option<Wallet>, Error> {
         let request = GetWalletRequest {
             id: wallet_id.to_string(),
         };
-        let answer = self.accounts.clone().get_wallet(request).await;
-        let wallet =
-            found(answer, Code::WalletNotFound)?.and_then(|answer| answer.into_inner().wallet);
-        let wallet = wallet.map(|wallet| {
-            Ok(Wallet {
-                owner_id: wallet.owner_id.as_deref().map(id).transpose()?,
-                locked: wallet.locked,
-            })
-        });
-        wallet.transpose()
+        let response = self.accounts.clone().get_wallet(request).await;
+        let Some(wallet) =
+            optional(response, Code::WalletNotFound)?.and_then(|found| found.into_inner().wallet)
+        else {
+            return Ok(None);
+        };
+        Ok(Some(Wallet {
+            owner_id: wallet.owner_id.as_deref().map(id).transpose()?,
+            locked: wallet.locked,
+        }))
     }
 
-    /// What the wallet can spend of an asset.
-    pub async fn available(&self, wallet_id: WalletId, asset_code: &str) -> Result<Amount, Error> {
+    /// Returns the wallet's available balance of an asset.
+    pub(crate) async fn available(
+        &self,
+        wallet_id: WalletId,
+        asset_code: &str,
+    ) -> Result<Amount, Error> {
         let request = GetWalletBalanceRequest {
             id: wallet_id.to_string(),
             list: None,
             at: None,
         };
-        let answer = self.accounts.clone().get_wallet_balance(request).await;
-        let balances = answer
-            .map_err(|status| refused(&status))?
-            .into_inner()
-            .balances;
-        let entry = balances
+        let response = self.accounts.clone().get_wallet_balance(request).await;
+        let response = response.map_err(|status| failed(&status))?.into_inner();
+        let entry = response
+            .balances
             .iter()
             .find(|entry| entry.asset_code.eq_ignore_ascii_case(asset_code));
         entry.map_or(Ok(Amount::ZERO), |entry| amount(&entry.available_amount))
     }
 
-    /// Posts what the claim asks for; a repeat answers what the first call did.
-    pub async fn post(&self, claim: &Claim) -> Result<Vec<TransactionId>, PostError> {
+    /// Posts the legs of a claim. A repeat returns the transactions of the first call.
+    pub(crate) async fn post(&self, claim: &Claim) -> Result<Vec<TransactionId>, PostError> {
+        let legs = claim.action().legs();
         let request = PostRequest {
             operation_id: claim.operation_id(),
-            postings: claim.legs().iter().map(|leg| posting(claim, leg)).collect(),
+            postings: legs.iter().map(|leg| posting(claim, leg)).collect(),
         };
-        let answer = self.ledger.clone().post(request).await;
-        let answer = answer.map_err(|status| judge(Failure::from_status(&status), claim.kind))?;
-        let transactions = answer.into_inner().transactions;
+        let response = self.ledger.clone().post(request).await;
+        let response = response.map_err(|status| {
+            let failure = Failure::from_status(&status);
+            classify_failure(failure, claim.action())
+        })?;
+        let transactions = response.into_inner().transactions;
         let ids: Result<Vec<_>, _> = transactions
             .iter()
             .map(|transaction| id(&transaction.id))
             .collect();
         match ids {
-            Ok(ids) if ids.len() == claim.legs().len() => Ok(ids),
+            Ok(ids) if ids.len() == legs.len() => Ok(ids),
             Ok(_) => Err(PostError::Uncertain(Failure::internal(
-                "the ledger answered another number of transactions",
+                "the ledger answered another number of transactions than postings",
             ))),
             Err(error) => Err(PostError::Uncertain(error.into())),
         }
@@ -157,12 +145,12 @@ impl Wallets {
 }
 
 fn posting(claim: &Claim, leg: &Leg) -> Posting {
-    let (wallet, till) = (leg.wallet_id.to_string(), claim.plan.till.to_string());
-    let returns_money = claim.kind == Kind::Cancel;
-    let (origin_wallet_id, destination_wallet_id, code) = if returns_money {
-        (till, wallet, "refund")
-    } else {
-        (wallet, till, "pay")
+    let wallet_id = leg.wallet_id.to_string();
+    let default_wallet_id = claim.intent.default_wallet_id.to_string();
+    let direction = claim.action().direction();
+    let (origin_wallet_id, destination_wallet_id, code) = match direction {
+        TransferDirection::Payment => (wallet_id, default_wallet_id, "pay"),
+        TransferDirection::Refund => (default_wallet_id, wallet_id, "refund"),
     };
     Posting {
         asset_code: leg.asset_code.clone(),
@@ -172,23 +160,17 @@ fn posting(claim: &Claim, leg: &Leg) -> Posting {
         code: code.to_owned(),
         description: None,
         metadata: format!(r#"{{"orderId":"{}"}}"#, claim.order_id),
-        returns_money,
+        returns_money: direction == TransferDirection::Refund,
     }
 }
 
-/// Tells a refusal from an unknown outcome, and names the field of the order's own request.
-fn judge(failure: Failure, kind: Kind) -> PostError {
+/// Distinguishes a refusal from an unknown outcome. A refusal is reported on the field of the
+/// order's own request.
+fn classify_failure(failure: Failure, action: &Action) -> PostError {
     if failure.code.http().is_server_error() || failure.code == Code::RateLimited {
         return PostError::Uncertain(failure);
     }
-    let field = match kind {
-        Kind::Create | Kind::Pay => "walletId",
-        Kind::Cancel => "refundAmount",
-    };
-    let detail = failure.detail;
-    PostError::Refused(Failure::new(failure.code, detail.clone()).field(
-        field,
-        failure.code,
-        detail,
-    ))
+    let (code, detail) = (failure.code, failure.detail);
+    let refusal = Failure::new(code, detail.clone()).field(action.field(), code, detail);
+    PostError::Refused(refusal)
 }

@@ -1,4 +1,4 @@
-//! What happened to an order, as messages for the outbox.
+//! Encodes domain events of orders for the outbox.
 
 use std::collections::BTreeMap;
 
@@ -13,14 +13,16 @@ use proto::events::v1 as wire;
 use super::model::{Event, Order, TransactionId};
 use crate::SCHEMA;
 
-/// The messages of these events about the order as it is now. Each raises the order's version, so
-/// that the order has to be written in the same transaction, under its row lock.
-pub fn messages(order: &mut Order, events: &[Event], ids: &Ids) -> Vec<Message> {
-    let message = |event| {
-        order.version += 1;
-        message(order, event, ids)
-    };
-    events.iter().map(message).collect()
+/// Encodes events with the order's current state. Each one raises the order's version, so the order
+/// must be written in the same transaction, under its row lock.
+pub(super) fn messages(order: &mut Order, events: &[Event], ids: &Ids) -> Vec<Message> {
+    events
+        .iter()
+        .map(|event| {
+            order.version += 1;
+            message(order, event, ids)
+        })
+        .collect()
 }
 
 fn message(order: &Order, event: &Event, ids: &Ids) -> Message {
@@ -81,7 +83,7 @@ fn payment_received(
         asset_code: order.asset_code.clone(),
         paid_amount: order.paid_amount.into(),
         unpaid_amount: order.unpaid_amount().into(),
-        transaction_ids: texts(transactions),
+        transaction_ids: ids_as_text(transactions),
     }
 }
 
@@ -141,18 +143,20 @@ fn refunded(
         refunded: by_asset(amounts),
         bonus_revoked: order.bonus_revoked.into(),
         bonus_asset_code: order.bonus_asset_code.clone(),
-        transaction_ids: texts(transactions),
+        transaction_ids: ids_as_text(transactions),
     }
 }
 
 fn by_asset(amounts: &BTreeMap<String, Amount>) -> Vec<wire::RefundedAmount> {
-    let amount = |(asset_code, amount): (&String, &Amount)| wire::RefundedAmount {
-        amount: (*amount).into(),
-        asset_code: asset_code.clone(),
-    };
-    amounts.iter().map(amount).collect()
+    amounts
+        .iter()
+        .map(|(asset_code, amount)| wire::RefundedAmount {
+            amount: (*amount).into(),
+            asset_code: asset_code.clone(),
+        })
+        .collect()
 }
 
-fn texts(transactions: &[TransactionId]) -> Vec<String> {
+fn ids_as_text(transactions: &[TransactionId]) -> Vec<String> {
     transactions.iter().map(ToString::to_string).collect()
 }

@@ -1,20 +1,8 @@
 //! Orders: the aggregate of this service.
 
-pub mod answers;
-pub mod bonus;
-pub mod cart;
-pub mod claim;
-pub mod convert;
+mod convert;
 mod events;
-pub mod fulfilment;
-pub mod grpc;
-pub mod model;
-mod payment;
-pub mod quote;
-mod refund;
+pub(crate) mod grpc;
+pub(crate) mod model;
 mod repo;
-pub mod service;
-mod status;
-
-#[cfg(test)]
-mod tests;
+pub(crate) mod service;

@@ -16,7 +16,7 @@ impl Bed {
     /// The process is gone, its claim has run out, and a new process starts.
     async fn die_and_start(&mut self) {
         self.stop().await;
-        sqlx::query("update orders.claims set held_until = now() - interval '1 second'")
+        sqlx::query("update orders.claims set due_at = now() - interval '1 second'")
             .execute(&self.pool)
             .await
             .unwrap();

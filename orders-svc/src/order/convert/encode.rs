@@ -1,4 +1,4 @@
-//! From the model to the wire.
+//! Encodes orders and lines.
 
 use platform::{clock::to_proto, money::Amount};
 use proto::orders::v1 as wire;
@@ -10,42 +10,41 @@ use crate::order::model::{
     ProductId,
 };
 
-/// What every action on an order answers.
-pub fn answer(order: &OrderWithLines) -> wire::GetOrderResponse {
-    wire::GetOrderResponse {
-        order: Some(order_with_lines(order)),
+/// Encodes a stored order with its lines.
+pub(in crate::order) fn order(order: &OrderWithLines) -> wire::Order {
+    encode(order, Identity::Stored)
+}
+
+/// Encodes a dry run. Nothing was stored, so it has neither ids nor a reference.
+pub(in crate::order) fn dry_run(order: &OrderWithLines) -> wire::Order {
+    encode(order, Identity::Hidden)
+}
+
+/// Encodes a stored line.
+pub(in crate::order) fn line(line: &Line) -> wire::OrderLine {
+    encode_line(line, Identity::Stored)
+}
+
+/// Whether ids lead to something that can be read later.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Identity {
+    Stored,
+    Hidden,
+}
+
+impl Identity {
+    fn show(self, id: impl Into<String>) -> String {
+        match self {
+            Self::Stored => id.into(),
+            Self::Hidden => String::new(),
+        }
     }
 }
 
-/// A dry run has nothing that could be read later.
-pub fn hide_ids(answer: &mut wire::GetOrderResponse) {
-    let Some(order) = &mut answer.order else {
-        return;
-    };
-    order.id.clear();
-    order.reference.clear();
-    for line in &mut order.lines {
-        line.id.clear();
-        line.order_id.clear();
-    }
-}
-
-/// An order with its lines.
-pub fn order_with_lines(order: &OrderWithLines) -> wire::Order {
-    let mut converted = self::order(&order.order);
-    converted.lines = order.lines.iter().map(line).collect();
-    converted
-}
-
-/// An order without its lines.
-pub fn order(order: &Order) -> wire::Order {
-    let delivery_method = match order.delivery_method {
-        None => wire::DeliveryMethod::Unspecified,
-        Some(DeliveryMethod::Shipping) => wire::DeliveryMethod::Shipping,
-        Some(DeliveryMethod::Pickup) => wire::DeliveryMethod::Pickup,
-    };
+fn encode(order: &OrderWithLines, identity: Identity) -> wire::Order {
+    let OrderWithLines { order, lines } = order;
     wire::Order {
-        id: order.id.into(),
+        id: identity.show(order.id),
         user_id: order.user_id.into(),
         asset_code: order.asset_code.clone(),
         amount: order.amount.into(),
@@ -59,13 +58,16 @@ pub fn order(order: &Order) -> wire::Order {
         unpaid_amount: order.unpaid_amount().into(),
         order_status: order_status(order.order_status).into(),
         payment_status: payment_status(order.payment_status).into(),
-        delivery_method: delivery_method.into(),
+        delivery_method: delivery_method(order.delivery_method).into(),
         tracking_id: order.tracking_id.map(|id| id.to_string()),
-        reference: order.reference.clone(),
+        reference: identity.show(order.reference.as_str()),
         paid_at: order.paid_at.map(to_proto),
         fulfilled_at: order.fulfilled_at.map(to_proto),
         canceled_at: order.canceled_at.map(to_proto),
-        lines: Vec::new(),
+        lines: lines
+            .iter()
+            .map(|line| encode_line(line, identity))
+            .collect(),
         metadata: metadata(order),
         custom_data: order.custom_data.clone(),
         created_at: Some(to_proto(order.created_at)),
@@ -73,7 +75,7 @@ pub fn order(order: &Order) -> wire::Order {
     }
 }
 
-/// What `metadata` of an order shows.
+/// The JSON of an order's `metadata`.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Metadata<'a> {
@@ -107,6 +109,14 @@ fn metadata(order: &Order) -> String {
     serde_json::to_string(&metadata).expect("texts and amounts make JSON")
 }
 
+const fn delivery_method(method: Option<DeliveryMethod>) -> wire::DeliveryMethod {
+    match method {
+        None => wire::DeliveryMethod::Unspecified,
+        Some(DeliveryMethod::Shipping) => wire::DeliveryMethod::Shipping,
+        Some(DeliveryMethod::Pickup) => wire::DeliveryMethod::Pickup,
+    }
+}
+
 const fn order_status(status: OrderStatus) -> wire::OrderStatus {
     match status {
         OrderStatus::Draft => wire::OrderStatus::Draft,
@@ -126,22 +136,24 @@ const fn payment_status(status: PaymentStatus) -> wire::PaymentStatus {
     }
 }
 
-/// A line.
-pub fn line(line: &Line) -> wire::OrderLine {
-    let status = match line.status {
+const fn line_status(status: LineStatus) -> wire::OrderLineStatus {
+    match status {
         LineStatus::Unfulfilled => wire::OrderLineStatus::Unfulfilled,
         LineStatus::PartiallyFulfilled => wire::OrderLineStatus::PartiallyFulfilled,
         LineStatus::Fulfilled => wire::OrderLineStatus::Fulfilled,
         LineStatus::Canceled => wire::OrderLineStatus::Canceled,
-    };
+    }
+}
+
+fn encode_line(line: &Line, identity: Identity) -> wire::OrderLine {
     wire::OrderLine {
-        id: line.id.into(),
-        order_id: line.order_id.into(),
+        id: identity.show(line.id),
+        order_id: identity.show(line.order_id),
         product_id: line.product_id.into(),
         product: Some(product(line.product_id, &line.product)),
         quantity: line.quantity.unsigned_abs(),
         fulfilled_quantity: line.fulfilled_quantity.unsigned_abs(),
-        status: status.into(),
+        status: line_status(line.status).into(),
         unit_price: line.unit_price.into(),
         unit_tax: line.unit_tax.into(),
         tax_rate: line.tax_rate.map(|rate| rate.to_string()),
@@ -155,7 +167,7 @@ pub fn line(line: &Line) -> wire::OrderLine {
     }
 }
 
-/// What `metadata` of a line shows.
+/// The JSON of a line's `metadata`.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct LineMetadata<'a> {

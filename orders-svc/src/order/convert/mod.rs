@@ -1,7 +1,9 @@
-//! Between the wire and the model.
+//! Conversions between the wire format and the model.
 
 mod decode;
 mod encode;
 
-pub use decode::{amount, new_order, quantity, reason};
-pub use encode::{answer, hide_ids, line, order_with_lines};
+pub(super) use decode::{
+    cancel_order, line_id, new_order, order_id, pay_order, tracking_id, tracking_id_patch, units,
+};
+pub(super) use encode::{dry_run, line, order};

@@ -1,45 +1,32 @@
 //! `OrderLineService` and `OrderLineFulfilmentService`.
 
-use platform::{
-    auth::Caller,
-    idempotency::{Key, Reply},
-};
+use platform::grpc::{Call, respond};
 use proto::orders::v1::{
     FulfillOrderLineRequest, FulfillOrderLineResponse, GetOrderLineRequest, GetOrderLineResponse,
     ListOrderLinesRequest, ListOrderLinesResponse, UnfulfillOrderLineRequest,
-    UnfulfillOrderLineResponse, order_line_fulfilment_service_server, order_line_service_server,
+    UnfulfillOrderLineResponse, order_line_fulfilment_service_server::OrderLineFulfilmentService,
+    order_line_service_server::OrderLineService,
 };
 use tonic::{Request, Response, Status};
 
-use super::{line_id, order_id, orders::respond};
-use crate::{
-    error::Error,
-    order::{
-        convert,
-        fulfilment::{Direction, Units},
-        service::Orders,
-    },
+use crate::order::{
+    convert,
+    model::{FulfilOrder, FulfilmentDirection},
+    service::Orders,
 };
 
-/// Serves the lines of orders.
 #[derive(Debug, Clone)]
-pub struct OrderLineGrpc(pub Orders);
-
-fn units(id: &str, quantity: Option<u32>) -> Result<Units, Error> {
-    let id = line_id(id)?;
-    let quantity = convert::quantity(quantity)?;
-    Ok(quantity.map_or(Units::Line(id), |quantity| Units::Some(id, quantity)))
-}
+pub(crate) struct OrderLineGrpc(pub(crate) Orders);
 
 #[tonic::async_trait]
-impl order_line_service_server::OrderLineService for OrderLineGrpc {
+impl OrderLineService for OrderLineGrpc {
     async fn get_order_line(
         &self,
         request: Request<GetOrderLineRequest>,
     ) -> Result<Response<GetOrderLineResponse>, Status> {
-        let caller = Caller::of(&request)?.clone();
-        let request = request.get_ref();
-        let (order_id, id) = (order_id(&request.order_id)?, line_id(&request.id)?);
+        let Call { caller, body, .. } = Call::of(request)?;
+        let order_id = convert::order_id(&body.order_id)?;
+        let id = convert::line_id(&body.id)?;
         let line = self.0.get_line(&caller, order_id, id).await?;
         let line = Some(convert::line(&line));
         Ok(Response::new(GetOrderLineResponse { line }))
@@ -49,42 +36,50 @@ impl order_line_service_server::OrderLineService for OrderLineGrpc {
         &self,
         request: Request<ListOrderLinesRequest>,
     ) -> Result<Response<ListOrderLinesResponse>, Status> {
-        let caller = Caller::of(&request)?.clone();
-        let request = request.into_inner();
-        let list = request.list.unwrap_or_default();
-        let order_id = order_id(&request.order_id)?;
+        let Call { caller, body, .. } = Call::of(request)?;
+        let list = body.list.unwrap_or_default();
+        let order_id = convert::order_id(&body.order_id)?;
         let page = self.0.list_lines(&caller, order_id, &list).await?;
-        let lines = page.rows.iter().map(convert::line).collect();
-        let page = Some(page.info());
-        Ok(Response::new(ListOrderLinesResponse { lines, page }))
+        Ok(Response::new(ListOrderLinesResponse {
+            lines: page.rows.iter().map(convert::line).collect(),
+            page: Some(page.info()),
+        }))
     }
 }
 
 #[tonic::async_trait]
-impl order_line_fulfilment_service_server::OrderLineFulfilmentService for OrderLineGrpc {
+impl OrderLineFulfilmentService for OrderLineGrpc {
     async fn fulfill_order_line(
         &self,
         request: Request<FulfillOrderLineRequest>,
     ) -> Result<Response<FulfillOrderLineResponse>, Status> {
-        let caller = Caller::of(&request)?.clone();
-        let key = Key::from_request(&request)?;
-        let request = request.get_ref();
-        let id = order_id(&request.order_id)?;
-        let what = (Direction::Fulfill, units(&request.id, request.quantity)?);
-        let moved = self.0.move_units(&caller, key.as_ref(), id, what, None);
-        respond!(moved.await?, FulfillOrderLineResponse)
+        let Call { key, body, .. } = Call::of_admin(request)?;
+        let command = FulfilOrder {
+            order_id: convert::order_id(&body.order_id)?,
+            direction: FulfilmentDirection::Fulfill,
+            units: convert::units(&body.id, body.quantity)?,
+            tracking_id: None,
+        };
+        let reply = self.0.fulfil(key.as_ref(), command).await?;
+        Ok(respond(reply, |order| FulfillOrderLineResponse {
+            order: Some(order),
+        }))
     }
 
     async fn unfulfill_order_line(
         &self,
         request: Request<UnfulfillOrderLineRequest>,
     ) -> Result<Response<UnfulfillOrderLineResponse>, Status> {
-        let caller = Caller::of(&request)?.clone();
-        let key = Key::from_request(&request)?;
-        let request = request.get_ref();
-        let id = order_id(&request.order_id)?;
-        let what = (Direction::Unfulfill, units(&request.id, request.quantity)?);
-        let moved = self.0.move_units(&caller, key.as_ref(), id, what, None);
-        respond!(moved.await?, UnfulfillOrderLineResponse)
+        let Call { key, body, .. } = Call::of_admin(request)?;
+        let command = FulfilOrder {
+            order_id: convert::order_id(&body.order_id)?,
+            direction: FulfilmentDirection::Unfulfill,
+            units: convert::units(&body.id, body.quantity)?,
+            tracking_id: None,
+        };
+        let reply = self.0.fulfil(key.as_ref(), command).await?;
+        Ok(respond(reply, |order| UnfulfillOrderLineResponse {
+            order: Some(order),
+        }))
     }
 }

@@ -1,108 +1,73 @@
 //! `OrderService`.
 
-use platform::{
-    auth::Caller,
-    error::InvalidValue,
-    idempotency::{Key, Reply},
-    ids::{Id, parse_uuid},
-    patch::Patch,
-};
+use platform::grpc::{Call, respond};
 use proto::orders::v1::{
     CancelOrderRequest, CancelOrderResponse, CreateOrderRequest, CreateOrderResponse,
     FulfillOrderRequest, FulfillOrderResponse, GetOrderRequest, GetOrderResponse,
     ListOrdersRequest, ListOrdersResponse, PayOrderRequest, PayOrderResponse,
     UnfulfillOrderRequest, UnfulfillOrderResponse, UpdateOrderRequest, UpdateOrderResponse,
-    order_service_server,
+    order_service_server::OrderService,
 };
 use tonic::{Request, Response, Status};
-use uuid::Uuid;
 
-use super::order_id;
-use crate::{
-    error::Error,
-    order::{
-        convert,
-        fulfilment::{Direction, Units},
-        service::Orders,
-    },
+use crate::order::{
+    convert,
+    model::{FulfilOrder, FulfilmentDirection, Units},
+    service::Orders,
 };
 
-/// Serves orders.
 #[derive(Debug, Clone)]
-pub struct OrderGrpc(pub Orders);
-
-fn at(field: &'static str) -> impl FnOnce(InvalidValue) -> Error {
-    move |invalid| Error::invalid(field, invalid)
-}
-
-fn tracking(text: Option<&str>) -> Result<Option<Uuid>, Error> {
-    text.map(parse_uuid).transpose().map_err(at("trackingId"))
-}
-
-/// The response of an action, marked if it is a replay.
-macro_rules! respond {
-    ($answer:expr, $response:ident) => {{
-        let answer = $answer;
-        let order = answer.message.order;
-        let replayed = answer.replayed;
-        Ok(Reply {
-            message: $response { order },
-            replayed,
-        }
-        .into_response())
-    }};
-}
-pub(super) use respond;
+pub(crate) struct OrderGrpc(pub(crate) Orders);
 
 #[tonic::async_trait]
-impl order_service_server::OrderService for OrderGrpc {
+impl OrderService for OrderGrpc {
     async fn create_order(
         &self,
         request: Request<CreateOrderRequest>,
     ) -> Result<Response<CreateOrderResponse>, Status> {
-        let caller = Caller::of(&request)?.clone();
-        let key = Key::from_request(&request)?;
-        let request = request.into_inner();
-        let dry_run = request.dry_run;
-        let new = convert::new_order(request)?;
-        let answer = self.0.create(&caller, key.as_ref(), new, dry_run).await?;
-        respond!(answer, CreateOrderResponse)
+        let Call { caller, key, body } = Call::of(request)?;
+        let dry_run = body.dry_run;
+        let new = convert::new_order(body)?;
+        let reply = self.0.create(&caller, key.as_ref(), new, dry_run).await?;
+        Ok(respond(reply, |order| CreateOrderResponse {
+            order: Some(order),
+        }))
     }
 
     async fn get_order(
         &self,
         request: Request<GetOrderRequest>,
     ) -> Result<Response<GetOrderResponse>, Status> {
-        let caller = Caller::of(&request)?;
-        let order = self.0.get(caller, order_id(&request.get_ref().id)?).await?;
-        Ok(Response::new(convert::answer(&order)))
+        let Call { caller, body, .. } = Call::of(request)?;
+        let id = convert::order_id(&body.id)?;
+        let order = self.0.get(&caller, id).await?;
+        let order = Some(convert::order(&order));
+        Ok(Response::new(GetOrderResponse { order }))
     }
 
     async fn list_orders(
         &self,
         request: Request<ListOrdersRequest>,
     ) -> Result<Response<ListOrdersResponse>, Status> {
-        let caller = Caller::of(&request)?.clone();
-        let list = request.into_inner().list.unwrap_or_default();
-        let (orders, page) = self.0.list(&caller, &list).await?;
-        let orders = orders.iter().map(convert::order_with_lines).collect();
-        let page = Some(page);
-        Ok(Response::new(ListOrdersResponse { orders, page }))
+        let Call { caller, body, .. } = Call::of(request)?;
+        let list = body.list.unwrap_or_default();
+        let page = self.0.list(&caller, &list).await?;
+        Ok(Response::new(ListOrdersResponse {
+            orders: page.orders.iter().map(convert::order).collect(),
+            page: Some(page.info),
+        }))
     }
 
     async fn update_order(
         &self,
         request: Request<UpdateOrderRequest>,
     ) -> Result<Response<UpdateOrderResponse>, Status> {
-        let caller = Caller::of(&request)?.clone();
-        let request = request.into_inner();
-        let mask = request.update_mask.unwrap_or_default().paths;
-        let tracking_id = Patch::from_wire("tracking_id", request.tracking_id, &mask)
-            .try_map(|text| parse_uuid(&text))
-            .map_err(at("trackingId"))?;
-        let id = order_id(&request.id)?;
-        let order = self.0.update(&caller, id, tracking_id).await?;
-        let order = Some(convert::order_with_lines(&order));
+        let Call { body, .. } = Call::of_admin(request)?;
+        let mask = body.update_mask.unwrap_or_default().paths;
+        let tracking_id = convert::tracking_id_patch(body.tracking_id, &mask)?;
+        let id = convert::order_id(&body.id)?;
+        let order = self.0.update(id, tracking_id).await?;
+        let order = Some(convert::order(&order));
         Ok(Response::new(UpdateOrderResponse { order }))
     }
 
@@ -110,55 +75,57 @@ impl order_service_server::OrderService for OrderGrpc {
         &self,
         request: Request<PayOrderRequest>,
     ) -> Result<Response<PayOrderResponse>, Status> {
-        let caller = Caller::of(&request)?.clone();
-        let key = Key::from_request(&request)?;
-        let request = request.get_ref();
-        let amount = convert::amount("amount", request.amount.as_deref())?;
-        let wallet_id = request.wallet_id.as_deref().map(Id::parse).transpose();
-        let what = (amount, wallet_id.map_err(at("walletId"))?);
-        let id = order_id(&request.id)?;
-        let answer = self.0.pay(&caller, key.as_ref(), id, what).await?;
-        respond!(answer, PayOrderResponse)
+        let Call { caller, key, body } = Call::of(request)?;
+        let command = convert::pay_order(&body)?;
+        let reply = self.0.pay(&caller, key.as_ref(), command).await?;
+        Ok(respond(reply, |order| PayOrderResponse {
+            order: Some(order),
+        }))
     }
 
     async fn cancel_order(
         &self,
         request: Request<CancelOrderRequest>,
     ) -> Result<Response<CancelOrderResponse>, Status> {
-        let caller = Caller::of(&request)?.clone();
-        let key = Key::from_request(&request)?;
-        let request = request.into_inner();
-        let refund = convert::amount("refundAmount", request.refund_amount.as_deref())?;
-        let what = (refund, convert::reason(request.reason)?);
-        let id = order_id(&request.id)?;
-        let answer = self.0.cancel(&caller, key.as_ref(), id, what).await?;
-        respond!(answer, CancelOrderResponse)
+        let Call { key, body, .. } = Call::of_admin(request)?;
+        let command = convert::cancel_order(body)?;
+        let reply = self.0.cancel(key.as_ref(), command).await?;
+        Ok(respond(reply, |order| CancelOrderResponse {
+            order: Some(order),
+        }))
     }
 
     async fn fulfill_order(
         &self,
         request: Request<FulfillOrderRequest>,
     ) -> Result<Response<FulfillOrderResponse>, Status> {
-        let caller = Caller::of(&request)?.clone();
-        let key = Key::from_request(&request)?;
-        let request = request.get_ref();
-        let tracking_id = tracking(request.tracking_id.as_deref())?;
-        let (id, what) = (order_id(&request.id)?, (Direction::Fulfill, Units::Order));
-        let moved = self
-            .0
-            .move_units(&caller, key.as_ref(), id, what, tracking_id);
-        respond!(moved.await?, FulfillOrderResponse)
+        let Call { key, body, .. } = Call::of_admin(request)?;
+        let command = FulfilOrder {
+            tracking_id: convert::tracking_id(body.tracking_id.as_deref())?,
+            order_id: convert::order_id(&body.id)?,
+            direction: FulfilmentDirection::Fulfill,
+            units: Units::AllLines,
+        };
+        let reply = self.0.fulfil(key.as_ref(), command).await?;
+        Ok(respond(reply, |order| FulfillOrderResponse {
+            order: Some(order),
+        }))
     }
 
     async fn unfulfill_order(
         &self,
         request: Request<UnfulfillOrderRequest>,
     ) -> Result<Response<UnfulfillOrderResponse>, Status> {
-        let caller = Caller::of(&request)?.clone();
-        let key = Key::from_request(&request)?;
-        let id = order_id(&request.get_ref().id)?;
-        let what = (Direction::Unfulfill, Units::Order);
-        let moved = self.0.move_units(&caller, key.as_ref(), id, what, None);
-        respond!(moved.await?, UnfulfillOrderResponse)
+        let Call { key, body, .. } = Call::of_admin(request)?;
+        let command = FulfilOrder {
+            order_id: convert::order_id(&body.id)?,
+            direction: FulfilmentDirection::Unfulfill,
+            units: Units::AllLines,
+            tracking_id: None,
+        };
+        let reply = self.0.fulfil(key.as_ref(), command).await?;
+        Ok(respond(reply, |order| UnfulfillOrderResponse {
+            order: Some(order),
+        }))
     }
 }

@@ -11,8 +11,11 @@ use sqlx::PgConnection;
 
 use crate::order::model::{Line, LineId, OrderId};
 
-/// Writes the lines of a new order, in one statement.
-pub async fn insert_in_tx(conn: &mut PgConnection, lines: &[Line]) -> Result<(), sqlx::Error> {
+/// Inserts the lines of a new order, in one statement.
+pub(crate) async fn insert_in_tx(
+    conn: &mut PgConnection,
+    lines: &[Line],
+) -> Result<(), sqlx::Error> {
     let inserted = sqlx::query!(
         "insert into orders.order_lines (
              id, order_id, position, product_id, product, quantity, fulfilled_quantity, status,
@@ -47,12 +50,12 @@ pub async fn insert_in_tx(conn: &mut PgConnection, lines: &[Line]) -> Result<(),
     ensure_affected(inserted, lines.len() as u64)
 }
 
-fn column<T>(lines: &[Line], of: impl Fn(&Line) -> T) -> Vec<T> {
-    lines.iter().map(of).collect()
+fn column<T>(lines: &[Line], value: impl Fn(&Line) -> T) -> Vec<T> {
+    lines.iter().map(value).collect()
 }
 
-/// The lines of these orders, those of one order together and in their order.
-pub async fn of_orders(
+/// Returns the lines of orders, sorted by order and position.
+pub(crate) async fn of_orders(
     conn: &mut PgConnection,
     order_ids: &[OrderId],
 ) -> Result<Vec<Line>, sqlx::Error> {
@@ -65,8 +68,7 @@ pub async fn of_orders(
     .await
 }
 
-/// The line, if the order has it.
-pub async fn find(
+pub(crate) async fn find(
     conn: &mut PgConnection,
     order_id: OrderId,
     id: LineId,
@@ -81,8 +83,7 @@ pub async fn find(
     .await
 }
 
-/// A page of an order's lines.
-pub async fn list(
+pub(crate) async fn list(
     conn: &mut PgConnection,
     request: &ListRequest,
     order_id: OrderId,
@@ -94,8 +95,8 @@ pub async fn list(
         .await
 }
 
-/// Writes what can change.
-pub async fn update_in_tx(conn: &mut PgConnection, line: &Line) -> Result<(), sqlx::Error> {
+/// Updates the columns that can change.
+pub(crate) async fn update_in_tx(conn: &mut PgConnection, line: &Line) -> Result<(), sqlx::Error> {
     let updated = sqlx::query!(
         "update orders.order_lines
          set fulfilled_quantity = $2, status = $3, fulfilled_at = $4, updated_at = $5
@@ -111,8 +112,8 @@ pub async fn update_in_tx(conn: &mut PgConnection, line: &Line) -> Result<(), sq
     ensure_affected(updated, 1)
 }
 
-/// Marks the lines of a canceled order.
-pub async fn cancel_in_tx(
+/// Sets the status of all lines of an order.
+pub(crate) async fn cancel_in_tx(
     conn: &mut PgConnection,
     order_id: OrderId,
     now: DateTime<Utc>,
@@ -127,8 +128,11 @@ pub async fn cancel_in_tx(
     Ok(())
 }
 
-/// Takes back the lines of a draft.
-pub async fn delete_in_tx(conn: &mut PgConnection, order_id: OrderId) -> Result<(), sqlx::Error> {
+/// Deletes the lines of a draft.
+pub(crate) async fn delete_in_tx(
+    conn: &mut PgConnection,
+    order_id: OrderId,
+) -> Result<(), sqlx::Error> {
     sqlx::query!(
         "delete from orders.order_lines where order_id = $1",
         order_id as _

@@ -1,7 +1,6 @@
-//! SQL of orders, their lines, payments and claims, and no rules. Everything here runs in the
-//! caller's transaction.
+//! Queries on orders, lines, payments and claims. They run in the caller's transaction.
 
-pub mod claims;
-pub mod lines;
-pub mod orders;
-pub mod payments;
+pub(crate) mod claims;
+pub(crate) mod lines;
+pub(crate) mod orders;
+pub(crate) mod payments;

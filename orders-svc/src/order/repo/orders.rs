@@ -10,8 +10,11 @@ use sqlx::PgConnection;
 
 use crate::order::model::{Order, OrderId, UserId};
 
-/// Writes a new order. `false` if its reference is taken.
-pub async fn insert_in_tx(conn: &mut PgConnection, order: &Order) -> Result<bool, sqlx::Error> {
+/// Inserts an order. Returns `false` if its reference is taken.
+pub(crate) async fn insert_in_tx(
+    conn: &mut PgConnection,
+    order: &Order,
+) -> Result<bool, sqlx::Error> {
     let inserted = sqlx::query!(
         "insert into orders.orders (
              id, reference, user_id, wallet_id, asset_code, asset_decimal_places, amount,
@@ -55,15 +58,17 @@ pub async fn insert_in_tx(conn: &mut PgConnection, order: &Order) -> Result<bool
     Ok(inserted.rows_affected() == 1)
 }
 
-/// The order, if there is one.
-pub async fn find(conn: &mut PgConnection, id: OrderId) -> Result<Option<Order>, sqlx::Error> {
+pub(crate) async fn find(
+    conn: &mut PgConnection,
+    id: OrderId,
+) -> Result<Option<Order>, sqlx::Error> {
     sqlx::query_as!(Order, "select * from orders.orders where id = $1", id as _)
         .fetch_optional(conn)
         .await
 }
 
-/// The order, if there is one, locked against every change until the transaction ends.
-pub async fn lock_in_tx(
+/// Finds the order and locks its row until the transaction ends.
+pub(crate) async fn lock_in_tx(
     conn: &mut PgConnection,
     id: OrderId,
 ) -> Result<Option<Order>, sqlx::Error> {
@@ -76,22 +81,25 @@ pub async fn lock_in_tx(
     .await
 }
 
-/// A page of orders; only those of `owner` where given.
-pub async fn list(
+/// Returns a page of orders; only those of `user_id`, if given.
+pub(crate) async fn list(
     conn: &mut PgConnection,
     request: &ListRequest,
-    owner: Option<UserId>,
+    user_id: Option<UserId>,
 ) -> Result<Page<Order>, Failure> {
     List::new(&ORDERS, "orders.orders o", Key::Id("o.id"))
         .select("o.*")
-        .only_with("o.user_id = ?", owner.map(UserId::uuid))
+        .only_with("o.user_id = ?", user_id.map(UserId::uuid))
         .flag("hideDrafts", "o.order_status <> 'draft'")
         .fetch(conn, request)
         .await
 }
 
-/// Writes what can change.
-pub async fn update_in_tx(conn: &mut PgConnection, order: &Order) -> Result<(), sqlx::Error> {
+/// Updates the columns that can change.
+pub(crate) async fn update_in_tx(
+    conn: &mut PgConnection,
+    order: &Order,
+) -> Result<(), sqlx::Error> {
     let updated = sqlx::query!(
         "update orders.orders
          set bonus_revoked = $2, paid_amount = $3, order_status = $4, payment_status = $5,
@@ -117,8 +125,11 @@ pub async fn update_in_tx(conn: &mut PgConnection, order: &Order) -> Result<(), 
     ensure_affected(updated, 1)
 }
 
-/// Takes back a draft whose payment was refused.
-pub async fn delete_draft_in_tx(conn: &mut PgConnection, id: OrderId) -> Result<(), sqlx::Error> {
+/// Deletes a draft whose payment was refused.
+pub(crate) async fn delete_draft_in_tx(
+    conn: &mut PgConnection,
+    id: OrderId,
+) -> Result<(), sqlx::Error> {
     let deleted = sqlx::query!(
         "delete from orders.orders where id = $1 and order_status = 'draft'",
         id as _

@@ -4,20 +4,16 @@ use chrono::{DateTime, Utc};
 use platform::pg::ensure_affected;
 use sqlx::PgConnection;
 
-use crate::order::{
-    claim::{Claim, Leg},
-    model::{OrderId, TransactionId},
-    payment::Payment,
-};
+use crate::order::model::{Claim, Leg, OrderId, Payment, TransactionId};
 
-/// What was paid for an order.
-pub async fn of_order(
+pub(crate) async fn of_order(
     conn: &mut PgConnection,
     order_id: OrderId,
 ) -> Result<Vec<Payment>, sqlx::Error> {
     sqlx::query_as!(
         Payment,
-        "select transaction_id, claim, leg, wallet_id, asset_code, amount, covers, refunded_amount
+        "select transaction_id, claim, leg, wallet_id, asset_code, amount,
+                order_amount, refunded_amount
          from orders.payments where order_id = $1",
         order_id as _
     )
@@ -25,28 +21,28 @@ pub async fn of_order(
     .await
 }
 
-/// Records what the legs of a claim took.
-pub async fn insert_in_tx(
+/// Inserts a payment for each leg of a claim.
+pub(crate) async fn insert_in_tx(
     conn: &mut PgConnection,
     claim: &Claim,
     legs: &[Leg],
     transactions: &[TransactionId],
     now: DateTime<Utc>,
 ) -> Result<(), sqlx::Error> {
-    for (place, (leg, transaction)) in (0_i32..).zip(legs.iter().zip(transactions)) {
+    for (index, (leg, transaction)) in (0_i32..).zip(legs.iter().zip(transactions)) {
         sqlx::query!(
             "insert into orders.payments (
-                 transaction_id, order_id, claim, leg, wallet_id, asset_code, amount, covers,
-                 refunded_amount, created_at)
+                 transaction_id, order_id, claim, leg, wallet_id, asset_code, amount,
+                 order_amount, refunded_amount, created_at)
              values ($1, $2, $3, $4, $5, $6, $7, $8, 0, $9)",
             *transaction as _,
             claim.order_id as _,
-            claim.n,
-            place,
+            claim.sequence,
+            index,
             leg.wallet_id as _,
             leg.asset_code,
             leg.amount as _,
-            leg.covers as _,
+            leg.order_amount as _,
             now,
         )
         .execute(&mut *conn)
@@ -55,12 +51,12 @@ pub async fn insert_in_tx(
     Ok(())
 }
 
-/// Notes that the leg gave its payment back, or a part of it.
-pub async fn refund_in_tx(conn: &mut PgConnection, leg: &Leg) -> Result<(), sqlx::Error> {
+/// Adds a refund's leg to the refunded amount of its payment.
+pub(crate) async fn refund_in_tx(conn: &mut PgConnection, leg: &Leg) -> Result<(), sqlx::Error> {
     let refunded = sqlx::query!(
         "update orders.payments set refunded_amount = refunded_amount + $2
          where transaction_id = $1",
-        leg.refunds as _,
+        leg.refunded_payment as _,
         leg.amount as _,
     )
     .execute(conn)

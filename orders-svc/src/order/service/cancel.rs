@@ -1,45 +1,33 @@
-//! Canceling an order and giving its money back, in one step.
+//! Cancels an order and refunds it.
 
-use platform::{
-    auth::Caller,
-    failpoint,
-    idempotency::{Key, Reply},
-    money::Amount,
-};
+use platform::idempotency::Key;
 
-use super::{OrderAnswer, Orders, claiming::Claimed};
+use super::{OrderReply, Orders};
 use crate::{
     error::Error,
-    order::{
-        claim::{Kind, Step},
-        model::OrderId,
-    },
+    order::model::{Action, CancelOrder},
 };
 
 impl Orders {
-    /// Gives this much back, by default all that was paid, to where it came from.
-    pub async fn cancel(
+    /// Cancels the order and refunds its payments to the wallets they came from.
+    pub(crate) async fn cancel(
         &self,
-        caller: &Caller,
         key: Option<&Key>,
-        id: OrderId,
-        (refund, reason): (Option<Amount>, Option<String>),
-    ) -> Result<OrderAnswer, Error> {
-        caller.require_admin()?;
-        if let Some(answer) = self.replayed(key).await? {
-            return Ok(answer);
+        command: CancelOrder,
+    ) -> Result<OrderReply, Error> {
+        if let Some(reply) = self.find_replay(key).await? {
+            return Ok(reply);
         }
-        let till = self.clients.wallets.settings().await?.till;
-        let claimed = self.claim(key, (id, Kind::Cancel, till), |placed, payments| {
-            let cancellation = placed.cancellation(payments, refund, reason.clone())?;
-            Ok(Step::Cancel(cancellation))
-        });
-        match claimed.await? {
-            Claimed::Done(answer) => Ok(*answer),
-            Claimed::Claim(claim) => {
-                failpoint::hit("orders.cancel.claimed");
-                Ok(Reply::fresh(self.drive(&claim).await?))
-            }
-        }
+        let settings = self.clients.wallets.settings().await?;
+        let CancelOrder {
+            order_id,
+            refund,
+            reason,
+        } = command;
+        self.run_saga(key, order_id, &settings, |order, payments| {
+            let cancellation = order.cancellation(payments, refund, reason)?;
+            Ok(Action::Cancel(cancellation))
+        })
+        .await
     }
 }

@@ -1,15 +1,13 @@
-//! Use cases: one public method is one transaction, or a saga of a claim, a call and a settlement.
-//! No transaction is open while another service is called.
+//! Use cases. Each public method is one transaction, or a saga of a claim, a call to the ledger and
+//! a settlement. No transaction is open during a call to another service.
 
 mod bonus;
 mod cancel;
-mod claiming;
 mod create;
 mod fulfil;
 mod pay;
 mod read;
-mod recovery;
-mod settle;
+mod saga;
 mod update;
 
 use std::sync::Arc;
@@ -21,7 +19,7 @@ use platform::{
     ids::Ids,
     messaging::outbox,
 };
-use proto::orders::v1::GetOrderResponse;
+use proto::orders::v1 as wire;
 use sqlx::{PgConnection, PgPool};
 
 use super::{
@@ -31,13 +29,12 @@ use super::{
 };
 use crate::{SCHEMA, clients::Clients, config::ShippingAmounts, error::Error};
 
-/// What every action on an order answers. The order is the first field of all their responses, so
-/// that recovery can complete the record of a request it has not seen.
-pub type OrderAnswer = Reply<GetOrderResponse>;
+/// The result of an action: the order, encoded as it is recorded under an idempotency key.
+pub(crate) type OrderReply = Reply<wire::Order>;
 
-/// The use cases. Cloning is cheap.
+/// The use cases of orders. Cloning is cheap.
 #[derive(Debug, Clone)]
-pub struct Orders {
+pub(crate) struct Orders {
     pool: PgPool,
     clients: Clients,
     clock: Clock,
@@ -46,8 +43,7 @@ pub struct Orders {
 }
 
 impl Orders {
-    /// On this database, with these peers.
-    pub fn new(
+    pub(crate) fn new(
         pool: PgPool,
         clients: Clients,
         clock: Clock,
@@ -63,19 +59,19 @@ impl Orders {
         }
     }
 
-    /// The answer recorded under the key, if its request had its effect before.
-    async fn replayed(&self, key: Option<&Key>) -> Result<Option<OrderAnswer>, Error> {
+    /// Finds the recorded reply of the key, if its request had its effect before.
+    async fn find_replay(&self, key: Option<&Key>) -> Result<Option<OrderReply>, Error> {
         let Some(key) = key else { return Ok(None) };
         let mut conn = self.pool.acquire().await?;
-        let mut known = idempotency::find_in_tx(&mut conn, SCHEMA, &[*key.scope()]).await?;
-        let Some(record) = known.remove(key.scope()) else {
+        let mut records = idempotency::find_in_tx(&mut conn, SCHEMA, &[*key.scope()]).await?;
+        let Some(record) = records.remove(key.scope()) else {
             return Ok(None);
         };
         Ok(Some(Reply::replay(&record.response_for(key)?)?))
     }
 
-    /// The order, if the caller may know of it.
-    async fn visible(&self, caller: &Caller, id: OrderId) -> Result<Order, Error> {
+    /// Returns the order if the caller may know of it.
+    async fn get_visible(&self, caller: &Caller, id: OrderId) -> Result<Order, Error> {
         let mut conn = self.pool.acquire().await?;
         let order = repo::orders::find(&mut conn, id).await?;
         order
@@ -83,14 +79,14 @@ impl Orders {
             .ok_or(Error::OrderNotFound)
     }
 
-    /// Writes what happened to the order, and tells it.
+    /// Writes a changed order, and appends its events to the outbox.
     async fn write_in_tx(
         &self,
         conn: &mut PgConnection,
         order: &mut Order,
-        happened: &[Event],
+        events: &[Event],
     ) -> Result<(), Error> {
-        let messages = events::messages(order, happened, &self.ids);
+        let messages = events::messages(order, events, &self.ids);
         repo::orders::update_in_tx(conn, order).await?;
         if !messages.is_empty() {
             outbox::append_in_tx(conn, SCHEMA, &messages).await?;
@@ -99,10 +95,22 @@ impl Orders {
     }
 }
 
-/// The order with its lines, locked until the transaction ends.
+/// Locks the order's row until the transaction ends, and returns the order with its lines.
 async fn lock_in_tx(conn: &mut PgConnection, id: OrderId) -> Result<OrderWithLines, Error> {
     let order = repo::orders::lock_in_tx(conn, id).await?;
     let order = order.ok_or(Error::OrderNotFound)?;
     let lines = repo::lines::of_orders(conn, &[id]).await?;
     Ok(OrderWithLines { order, lines })
+}
+
+/// Locks the order like [`lock_in_tx`]. Fails while an operation on it is in progress.
+async fn lock_unclaimed_in_tx(
+    conn: &mut PgConnection,
+    id: OrderId,
+) -> Result<OrderWithLines, Error> {
+    let order = lock_in_tx(conn, id).await?;
+    if repo::claims::is_claimed(conn, id).await? {
+        return Err(Error::OrderBusy);
+    }
+    Ok(order)
 }

@@ -1,55 +1,52 @@
-//! Paying an order from a wallet.
+//! Pays an order from a wallet.
 
-use platform::{
-    auth::Caller,
-    failpoint,
-    idempotency::{Key, Reply},
-    money::Amount,
-};
+use platform::{auth::Caller, idempotency::Key};
 
-use super::{OrderAnswer, Orders, claiming::Claimed};
+use super::{OrderReply, Orders};
 use crate::{
+    clients::Settings,
     error::Error,
-    order::{
-        claim::{Kind, Leg, Step},
-        model::{OrderId, WalletId},
-    },
+    order::model::{Action, Order, PayOrder, Payer, WalletId},
 };
 
 impl Orders {
-    /// Pays this much, by default all that is unpaid, from this wallet, by default the buyer's
-    /// primary one.
-    pub async fn pay(
+    /// Pays the order, or a part of it.
+    pub(crate) async fn pay(
         &self,
         caller: &Caller,
         key: Option<&Key>,
-        id: OrderId,
-        (amount, wallet_id): (Option<Amount>, Option<WalletId>),
-    ) -> Result<OrderAnswer, Error> {
-        if let Some(answer) = self.replayed(key).await? {
-            return Ok(answer);
+        command: PayOrder,
+    ) -> Result<OrderReply, Error> {
+        if let Some(reply) = self.find_replay(key).await? {
+            return Ok(reply);
         }
-        let order = self.visible(caller, id).await?;
+        let order = self.get_visible(caller, command.order_id).await?;
         let settings = self.clients.wallets.settings().await?;
-        let wallet_id = wallet_id.unwrap_or(order.wallet_id);
+        let wallet_id = command.wallet_id.unwrap_or(order.wallet_id);
         self.check_payer(caller, &order, wallet_id, &settings)
             .await?;
-        let claimed = self.claim(key, (id, Kind::Pay, settings.till), |placed, _| {
-            let amount = placed.order.charge(amount)?;
-            Ok(Step::Charge(vec![Leg {
-                wallet_id,
-                asset_code: placed.order.asset_code.clone(),
-                amount,
-                covers: None,
-                refunds: None,
-            }]))
-        });
-        match claimed.await? {
-            Claimed::Done(answer) => Ok(*answer),
-            Claimed::Claim(claim) => {
-                failpoint::hit("orders.pay.claimed");
-                Ok(Reply::fresh(self.drive(&claim).await?))
-            }
-        }
+        self.run_saga(key, order.id, &settings, |order, _| {
+            let amount = order.order.check_payment(command.amount)?;
+            let leg = order.order.payment_leg(wallet_id, amount);
+            Ok(Action::Charge(vec![leg]))
+        })
+        .await
+    }
+
+    /// Looks up the wallet that a request names as payer, and checks that it may pay the order.
+    pub(super) async fn check_payer(
+        &self,
+        caller: &Caller,
+        order: &Order,
+        wallet_id: WalletId,
+        settings: &Settings,
+    ) -> Result<(), Error> {
+        let wallet = if wallet_id == order.wallet_id {
+            None
+        } else {
+            self.clients.wallets.find(wallet_id).await?
+        };
+        let payer = Payer { wallet_id, wallet };
+        payer.check(caller, order, settings.default_wallet_id)
     }
 }

@@ -1,29 +1,29 @@
-//! Canceling an order: which payments the refund comes from, and what becomes of the bonus.
+//! Cancellation of an order: which payments are refunded, and how much of the bonus is taken back.
+
+use std::cmp::Reverse;
 
 use chrono::{DateTime, Utc};
 use platform::money::{Amount, DecimalPlaces, OutOfRange, Rounding};
 
 use super::{
-    claim::Cancellation,
-    claim::Leg,
-    model::{Event, LineStatus, Order, OrderStatus, OrderWithLines, PaymentStatus, TransactionId},
-    payment::Payment,
+    Cancellation, Event, Leg, LineStatus, Order, OrderStatus, OrderWithLines, Payment,
+    PaymentStatus, TransactionId,
 };
 use crate::error::Error;
 
 impl OrderWithLines {
-    /// What canceling would give back: by default all that was paid.
-    pub fn cancellation(
+    /// Computes a cancellation with this refund, by default everything that was paid.
+    pub(crate) fn cancellation(
         &self,
         payments: &[Payment],
         refund: Option<Amount>,
         reason: Option<String>,
     ) -> Result<Cancellation, Error> {
         if self.order.order_status == OrderStatus::Canceled {
-            return Err(Error::InvalidState("the order is canceled already"));
+            return Err(Error::InvalidState("the order is already canceled"));
         }
         if self.lines.iter().any(|line| line.fulfilled_quantity > 0) {
-            return Err(Error::InvalidState("units of the order are fulfilled"));
+            return Err(Error::InvalidState("the order has fulfilled units"));
         }
         let paid = self.order.paid_amount;
         let refund = refund.unwrap_or(paid);
@@ -32,15 +32,15 @@ impl OrderWithLines {
             return Err(Error::RefundExceedsPaid { refund, paid });
         }
         Ok(Cancellation {
-            legs: split(payments, refund, self.order.bonus_places())?,
+            legs: refund_legs(payments, refund, self.order.bonus_places())?,
             bonus_revoked: self.order.bonus_share(refund)?,
             refund,
             reason,
         })
     }
 
-    /// The refund was posted, or there was none: the order is canceled.
-    pub fn cancel(
+    /// Applies a cancellation whose refund was posted, or that refunds nothing.
+    pub(crate) fn cancel(
         &mut self,
         cancellation: &Cancellation,
         transactions: &[TransactionId],
@@ -80,14 +80,14 @@ impl OrderWithLines {
 }
 
 impl Order {
-    /// The share of the bonus that a refund of this much takes back: in proportion to the order's
-    /// amount, rounded so that no value is made. An order that never was fully paid granted none.
+    /// Returns the share of the bonus that a refund takes back: proportional to the order's amount,
+    /// rounded up so that no value is created. An order that never was fully paid has no bonus.
     fn bonus_share(&self, refund: Amount) -> Result<Amount, OutOfRange> {
         if self.paid_at.is_none() {
             return Ok(Amount::ZERO);
         }
         if refund == self.amount {
-            // Also where nothing had to be paid.
+            // Includes an order of amount 0.
             return Ok(self.bonus);
         }
         let share = self
@@ -97,41 +97,42 @@ impl Order {
     }
 }
 
-/// Takes the refund from the payments, the newest first: each gives at most what is left of it. A
-/// part of a payment in the bonus asset goes back in proportion, rounded down at these decimals, so
-/// that no value is made.
-fn split(
+/// Splits a refund over the payments, the newest first; each gives at most what is left of it. A
+/// part of a payment in the bonus asset is proportional and rounded down at `bonus_places`, so that
+/// no value is created.
+fn refund_legs(
     payments: &[Payment],
     refund: Amount,
     bonus_places: DecimalPlaces,
 ) -> Result<Vec<Leg>, Error> {
     let mut newest_first: Vec<_> = payments.iter().collect();
-    newest_first.sort_by_key(|payment| std::cmp::Reverse((payment.claim, payment.leg)));
+    newest_first.sort_by_key(|payment| Reverse((payment.claim, payment.leg)));
     let mut rest = refund;
     let mut legs = Vec::new();
     for payment in newest_first {
         let left = payment.amount.sub(payment.refunded_amount)?;
-        let worth = payment.worth(left)?;
-        let covered = worth.min(rest);
+        let value = payment.order_value(left)?;
+        let covered = value.min(rest);
         rest = rest.sub(covered)?;
-        let amount = if covered == worth {
+        let amount = if covered == value {
             left
         } else {
-            left.mul_div(covered, worth, payment.places(bonus_places), Rounding::Down)?
+            let places = payment.refund_places(bonus_places);
+            left.mul_div(covered, value, places, Rounding::Down)?
         };
         if amount.is_positive() {
             legs.push(Leg {
                 wallet_id: payment.wallet_id,
                 asset_code: payment.asset_code.clone(),
                 amount,
-                covers: payment.covers.map(|_| covered),
-                refunds: Some(payment.transaction_id),
+                order_amount: payment.order_amount.map(|_| covered),
+                refunded_payment: Some(payment.transaction_id),
             });
         }
     }
     if rest.is_positive() {
-        return Err(Error::fault(
-            "the payments hold less than the order was paid",
+        return Err(Error::internal(
+            "the payments sum to less than the order's paid amount",
         ));
     }
     Ok(legs)

@@ -1,0 +1,152 @@
+//! Claims: the operation in progress on an order. A claim is committed before the ledger is called
+//! and deleted together with the settlement, so that a crash in between leaves a trace to resume.
+
+use std::collections::BTreeMap;
+
+use platform::{
+    idempotency::Scope,
+    money::{Amount, OutOfRange},
+};
+use serde::{Deserialize, Serialize};
+
+use super::{OrderId, TransactionId, WalletId};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Claim {
+    pub(crate) order_id: OrderId,
+    /// Numbers the claims of an order, from 1.
+    pub(crate) sequence: i32,
+    pub(crate) intent: Intent,
+    /// Scope of the request's idempotency record, if the request had a key.
+    pub(crate) idempotency_scope: Option<Scope>,
+}
+
+/// What a claim posts to the ledger, and how the order changes once that is posted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Intent {
+    /// The shop's wallet: it receives payments and pays refunds.
+    pub(crate) default_wallet_id: WalletId,
+    pub(crate) action: Action,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Action {
+    /// Pays a draft, which then becomes an order. A refusal deletes the draft.
+    PlaceAndCharge(Vec<Leg>),
+    /// Pays an order, or a part of it.
+    Charge(Vec<Leg>),
+    /// Refunds an order and cancels it.
+    Cancel(Cancellation),
+}
+
+/// One transfer between the buyer's side and the default wallet.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Leg {
+    /// The wallet on the buyer's side.
+    pub(crate) wallet_id: WalletId,
+    pub(crate) asset_code: String,
+    pub(crate) amount: Amount,
+    /// Value in the order's asset, if `asset_code` is another.
+    pub(crate) order_amount: Option<Amount>,
+    /// The payment that a refund gives back.
+    pub(crate) refunded_payment: Option<TransactionId>,
+}
+
+/// The direction of an action's transfers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TransferDirection {
+    /// From the buyer to the default wallet.
+    Payment,
+    /// From the default wallet to the buyer.
+    Refund,
+}
+
+/// The effect of canceling an order.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Cancellation {
+    /// Refunds, the newest payment first.
+    pub(crate) legs: Vec<Leg>,
+    /// Value of the legs in the order's asset.
+    pub(crate) refund: Amount,
+    /// The part of the bonus to take back.
+    pub(crate) bonus_revoked: Amount,
+    /// JSON text.
+    pub(crate) reason: Option<String>,
+}
+
+impl Leg {
+    /// Returns the value in the order's asset.
+    pub(crate) fn value(&self) -> Amount {
+        self.order_amount.unwrap_or(self.amount)
+    }
+}
+
+impl Cancellation {
+    /// Returns the refunded amounts by asset code.
+    pub(crate) fn refunded(&self) -> Result<BTreeMap<String, Amount>, OutOfRange> {
+        sums_by(&self.legs, |leg| leg.asset_code.clone())
+    }
+}
+
+impl Action {
+    /// Returns the name used in operation ids, failpoints and the `action` column.
+    pub(crate) const fn name(&self) -> &'static str {
+        match self {
+            Self::PlaceAndCharge(_) => "create",
+            Self::Charge(_) => "pay",
+            Self::Cancel(_) => "cancel",
+        }
+    }
+
+    /// Returns the transfers to post.
+    pub(crate) fn legs(&self) -> &[Leg] {
+        match self {
+            Self::PlaceAndCharge(legs) | Self::Charge(legs) => legs,
+            Self::Cancel(cancellation) => &cancellation.legs,
+        }
+    }
+
+    pub(crate) const fn direction(&self) -> TransferDirection {
+        match self {
+            Self::PlaceAndCharge(_) | Self::Charge(_) => TransferDirection::Payment,
+            Self::Cancel(_) => TransferDirection::Refund,
+        }
+    }
+
+    /// Returns the request's field that a refusal of the ledger is reported on.
+    pub(crate) const fn field(&self) -> &'static str {
+        match self {
+            Self::PlaceAndCharge(_) | Self::Charge(_) => "walletId",
+            Self::Cancel(_) => "refundAmount",
+        }
+    }
+}
+
+impl Claim {
+    pub(crate) const fn action(&self) -> &Action {
+        &self.intent.action
+    }
+
+    /// Returns the name of the operation on the ledger, which answers a repeat with the result of
+    /// the first call.
+    pub(crate) fn operation_id(&self) -> String {
+        let (action, sequence) = (self.action().name(), self.sequence);
+        format!("order:{}:{action}:{sequence}", self.order_id)
+    }
+}
+
+/// Sums the amounts of legs with the same key.
+pub(crate) fn sums_by<K: Ord>(
+    legs: &[Leg],
+    key: impl Fn(&Leg) -> K,
+) -> Result<BTreeMap<K, Amount>, OutOfRange> {
+    let mut amounts: BTreeMap<K, Vec<Amount>> = BTreeMap::new();
+    for leg in legs {
+        amounts.entry(key(leg)).or_default().push(leg.amount);
+    }
+    amounts
+        .into_iter()
+        .map(|(key, amounts)| Ok((key, Amount::sum(amounts)?)))
+        .collect()
+}

@@ -1,0 +1,33 @@
+//! The rules of orders: states, amounts, payments, refunds, fulfilment and claims. Pure: no SQL, no
+//! wire format, no clock; `now` and ids are passed in.
+
+mod bonus;
+mod cart;
+mod claim;
+mod command;
+mod event;
+mod fulfilment;
+mod order;
+mod payer;
+mod payment;
+mod quote;
+mod refund;
+mod status;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use bonus::BonusAsset;
+pub(crate) use cart::{Buyer, Cart, REFERENCE_LENGTH};
+pub(crate) use claim::{Action, Cancellation, Claim, Intent, Leg, TransferDirection, sums_by};
+pub(crate) use command::{CancelOrder, FulfilOrder, NewLine, NewOrder, PayOrder};
+pub(crate) use event::Event;
+pub(crate) use fulfilment::{FulfilmentDirection, Units};
+pub(crate) use order::{
+    Category, Line, LineId, Order, OrderId, OrderWithLines, Product, ProductId, TransactionId,
+    UserId, WalletId,
+};
+pub(crate) use payer::{Payer, Wallet};
+pub(crate) use payment::Payment;
+pub(crate) use quote::{AnswerFault, Quote};
+pub(crate) use status::{DeliveryMethod, LineStatus, OrderStatus, PaymentStatus};

@@ -1,0 +1,144 @@
+//! Payments of an order: how much may be charged, and how a charge changes the order.
+
+use chrono::{DateTime, Utc};
+use platform::{
+    error::FieldCode,
+    money::{Amount, DecimalPlaces, OutOfRange, Rounding},
+};
+
+use super::{Event, Leg, Order, OrderStatus, PaymentStatus, TransactionId, WalletId};
+use crate::error::Error;
+
+/// A payment that was taken, one per transaction of the ledger.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Payment {
+    pub(crate) transaction_id: TransactionId,
+    /// Sequence of the claim that took it.
+    pub(crate) claim: i32,
+    /// Index among the claim's legs.
+    pub(crate) leg: i32,
+    /// The payer.
+    pub(crate) wallet_id: WalletId,
+    pub(crate) asset_code: String,
+    pub(crate) amount: Amount,
+    /// Value in the order's asset, if `asset_code` is another.
+    pub(crate) order_amount: Option<Amount>,
+    pub(crate) refunded_amount: Amount,
+}
+
+impl Payment {
+    /// Converts a part of the payment to the order's asset.
+    pub(super) fn order_value(&self, part: Amount) -> Result<Amount, OutOfRange> {
+        match self.order_amount {
+            None => Ok(part),
+            Some(whole) => whole.mul_div(part, self.amount, DecimalPlaces::MAX, Rounding::Down),
+        }
+    }
+
+    /// Returns the decimal places of a partial refund: no rounding in the order's asset, where
+    /// nothing is converted.
+    pub(super) const fn refund_places(&self, bonus_places: DecimalPlaces) -> DecimalPlaces {
+        if self.order_amount.is_some() {
+            bonus_places
+        } else {
+            DecimalPlaces::MAX
+        }
+    }
+}
+
+impl Order {
+    /// Checks a payment and returns its amount: by default everything that is unpaid.
+    pub(crate) fn check_payment(&self, amount: Option<Amount>) -> Result<Amount, Error> {
+        if self.order_status == OrderStatus::Canceled {
+            return Err(Error::InvalidState("the order is canceled"));
+        }
+        let unpaid = self.unpaid_amount();
+        if unpaid.is_zero() {
+            return Err(Error::InvalidState("the order is fully paid"));
+        }
+        let amount = amount.unwrap_or(unpaid);
+        if !amount.is_positive() {
+            return Err(Error::Field {
+                field: "amount".into(),
+                code: FieldCode::Range,
+                message: "must be more than 0".into(),
+            });
+        }
+        self.check_precision("amount", amount)?;
+        if amount > unpaid {
+            return Err(Error::PaymentExceedsUnpaid { amount, unpaid });
+        }
+        Ok(amount)
+    }
+
+    /// Checks that an amount has no more decimal places than the order's asset.
+    pub(super) fn check_precision(&self, field: &'static str, amount: Amount) -> Result<(), Error> {
+        if amount.fits(self.asset_decimal_places) {
+            return Ok(());
+        }
+        Err(Error::Precision {
+            field,
+            places: self.asset_decimal_places,
+        })
+    }
+
+    /// Builds the payment of a part of the order from a wallet.
+    pub(crate) fn payment_leg(&self, wallet_id: WalletId, amount: Amount) -> Leg {
+        Leg {
+            wallet_id,
+            asset_code: self.asset_code.clone(),
+            amount,
+            order_amount: None,
+            refunded_payment: None,
+        }
+    }
+
+    /// Builds the immediate payment of a new order: from the bonus balance first, the rest from the
+    /// wallet. Legs of amount 0 are left out.
+    pub(crate) fn immediate_payment(
+        &self,
+        bonus: Option<Leg>,
+        wallet_id: Option<WalletId>,
+    ) -> Result<Vec<Leg>, OutOfRange> {
+        let covered = bonus.as_ref().map_or(Amount::ZERO, Leg::value);
+        let rest = self.amount.sub(covered)?;
+        let wallet = wallet_id.map(|wallet_id| self.payment_leg(wallet_id, rest));
+        let legs = bonus.into_iter().chain(wallet);
+        Ok(legs.filter(|leg| leg.amount.is_positive()).collect())
+    }
+
+    /// Applies a charge whose transactions were posted.
+    pub(crate) fn record_payment(
+        &mut self,
+        legs: &[Leg],
+        transactions: &[TransactionId],
+        now: DateTime<Utc>,
+    ) -> Result<Vec<Event>, Error> {
+        let amount = Amount::sum(legs.iter().map(Leg::value))?;
+        self.paid_amount = self.paid_amount.add(amount)?;
+        let mut events = vec![Event::PaymentReceived {
+            amount,
+            transactions: transactions.to_vec(),
+        }];
+        self.payment_status = PaymentStatus::Paid;
+        events.extend(self.mark_fully_paid_if_covered(now));
+        self.updated_at = now;
+        Ok(events)
+    }
+
+    /// Turns a draft whose payment was posted into an order.
+    pub(crate) fn activate(&mut self) -> Event {
+        self.order_status = OrderStatus::Unfulfilled;
+        Event::Placed
+    }
+
+    /// Marks the order fully paid if payments cover its amount for the first time.
+    pub(crate) fn mark_fully_paid_if_covered(&mut self, now: DateTime<Utc>) -> Option<Event> {
+        if !self.unpaid_amount().is_zero() || self.payment_status == PaymentStatus::FullyPaid {
+            return None;
+        }
+        self.payment_status = PaymentStatus::FullyPaid;
+        self.paid_at = Some(now);
+        Some(Event::Paid)
+    }
+}

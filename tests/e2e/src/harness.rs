@@ -150,11 +150,8 @@ impl TestApp {
     pub async fn wait_for_balance(&self, wallet: &Value, expected: &str) {
         self.eventually(|| async {
             let balance = self.balance(wallet).await;
-            if balance == expected {
-                Ok(())
-            } else {
-                Err(format!("the balance is {balance}, not {expected}"))
-            }
+            let message = || format!("the balance is {balance}, not {expected}");
+            (balance == expected).then_some(()).ok_or_else(message)
         })
         .await;
     }
@@ -220,11 +217,8 @@ impl TestApp {
         assert!(output.status.success(), "{output:?}");
         self.eventually(|| async {
             let unpublished = self.unpublished().await;
-            if unpublished == 0 {
-                Ok(())
-            } else {
-                Err(format!("{unpublished} ranges of events are not published"))
-            }
+            let message = || format!("{unpublished} ranges of events are not published");
+            (unpublished == 0).then_some(()).ok_or_else(message)
         })
         .await;
     }

@@ -21,8 +21,7 @@ async fn a_payment_completes_after_wallet_svc_crashes_before_its_response() {
     pay_with_crash("wallet-svc", "wallet.post.committed").await;
 }
 
-/// Pays an order while a failpoint makes a process kill itself, starts the process again without it,
-/// and waits until the recovery completes the payment.
+/// Pays an order while a process crashes, and waits until the recovery completes the payment.
 async fn pay_with_crash(program: &str, failpoint: &str) {
     let app = TestApp::start(StackOptions::for_test("crash").expect("options")).await;
     let buyer = app.create_user("ada").await;
@@ -33,29 +32,11 @@ async fn pay_with_crash(program: &str, failpoint: &str) {
     let order = app.create("/orders", body).await;
     let path = format!("/orders/{}", text(&order["id"]));
 
-    let failpoints = [("FAILPOINTS".to_owned(), format!("{failpoint}=kill"))];
-    app.stack.stop(program).expect("it runs");
-    app.stack
-        .start_again(program, &failpoints)
-        .expect("it starts again");
-    let response = app.post(&format!("{path}/pay"), json!({})).await;
-    assert!(response.status.is_server_error(), "{response:?}");
-    app.stack
-        .wait_for_exit(program, Duration::from_mins(1))
-        .expect("it kills itself");
-    app.stack
-        .start_again(program, &[])
-        .expect("it starts again");
-
+    crash_at(&app, program, failpoint, &path).await;
     app.eventually(|| async {
         let response = app.get(&path).await;
-        let order = &response.body["data"];
-        let is_paid = order["paymentStatus"] == "fully_paid";
-        if is_paid {
-            Ok(())
-        } else {
-            Err(format!("the order is {response:?}"))
-        }
+        let is_paid = response.body["data"]["paymentStatus"] == "fully_paid";
+        is_paid.then_some(()).ok_or_else(|| format!("{response:?}"))
     })
     .await;
     // 100.00 - 9.60 + 0.80 of bonus.
@@ -68,4 +49,21 @@ async fn pay_with_crash(program: &str, failpoint: &str) {
     app.expect_error(&format!("{path}/pay"), json!({}), 409, "invalid_state")
         .await;
     app.assert_settled().await;
+}
+
+/// Sends a payment that makes the process kill itself, and starts the process again.
+async fn crash_at(app: &TestApp, program: &str, failpoint: &str, order: &str) {
+    let failpoints = [("FAILPOINTS".to_owned(), format!("{failpoint}=kill"))];
+    app.stack.stop(program).expect("it runs");
+    app.stack
+        .start_again(program, &failpoints)
+        .expect("it starts again");
+    let response = app.post(&format!("{order}/pay"), json!({})).await;
+    assert!(response.status.is_server_error(), "{response:?}");
+    app.stack
+        .wait_for_exit(program, Duration::from_mins(1))
+        .expect("it kills itself");
+    app.stack
+        .start_again(program, &[])
+        .expect("it starts again");
 }

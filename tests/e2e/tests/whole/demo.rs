@@ -59,6 +59,25 @@ async fn seeding_the_demo_shop_again_creates_only_what_is_missing() {
     assert!(error.contains(request), "{error}");
 
     let created = seed(&app, &key).await.expect("the shop is created");
+    check_counts(&app, &created).await;
+    check_order_states(&app).await;
+    check_balances(&app).await;
+
+    let before = seeded_resources(&app).await;
+    let again = seed(&app, &key).await.expect("the shop exists");
+    assert!(again.is_empty(), "{again}");
+    assert_eq!(seeded_resources(&app).await, before);
+
+    let throw = app.get_data("/products?filter[name]=Wool%20Throw").await;
+    let path = format!("/products/{}", text(&throw[0]["id"]));
+    let deleted = app.send(Method::DELETE, &path, None).await;
+    assert_eq!(deleted.status.as_u16(), 204);
+    let missing = seed(&app, &key).await.expect("the shop is completed");
+    assert_eq!(missing.to_string(), "1 products created");
+    app.assert_settled().await;
+}
+
+async fn check_counts(app: &TestApp, created: &Tally) {
     for (list, kind, count) in [
         ("/tax-rates", "tax rates", 3),
         ("/categories", "categories", 5),
@@ -69,37 +88,23 @@ async fn seeding_the_demo_shop_again_creates_only_what_is_missing() {
         ("/orders", "orders", 7),
     ] {
         assert_eq!(created.created(kind) as u64, count, "{created}");
-        assert_eq!(total(&app, list).await, count, "{list}");
+        assert_eq!(total(app, list).await, count, "{list}");
     }
     assert_eq!(created.created("deposits"), 5, "{created}");
-    orders_are_in_all_states(&app).await;
-
-    // 290.00 came in; two orders (97.68 and 86.90) earned 8.20, two tasks 4.50.
-    let ada = user(&app, "ada@demo.example").await;
-    app.wait_for_balance(&ada["primaryWalletId"], &usd("118.12"))
-        .await;
-    // 80.00 came in; a refunded order left nothing behind, a gift card cost 25.00.
-    let chiara = user(&app, "chiara@demo.example").await;
-    app.wait_for_balance(&chiara["primaryWalletId"], &usd("55.00"))
-        .await;
-
-    let before = seeded_resources(&app).await;
-    let again = seed(&app, &key).await.expect("the shop exists");
-    assert!(again.is_empty(), "{again}");
-    assert_eq!(seeded_resources(&app).await, before);
-
-    let throw = app.get_data("/products?filter[name]=Wool%20Throw").await;
-    let path = format!("/products/{}", text(&throw[0]["id"]));
-    assert_eq!(
-        app.send(Method::DELETE, &path, None).await.status.as_u16(),
-        204
-    );
-    let missing = seed(&app, &key).await.expect("the shop is completed");
-    assert_eq!(missing.to_string(), "1 products created");
-    app.assert_settled().await;
 }
 
-async fn orders_are_in_all_states(app: &TestApp) {
+async fn check_balances(app: &TestApp) {
+    // 290.00 of deposits; two orders (97.68 and 86.90) earned 8.20, two tasks 4.50.
+    let ada = user(app, "ada@demo.example").await;
+    app.wait_for_balance(&ada["primaryWalletId"], &usd("118.12"))
+        .await;
+    // 80.00 of deposits; one order was refunded, a gift card cost 25.00.
+    let chiara = user(app, "chiara@demo.example").await;
+    app.wait_for_balance(&chiara["primaryWalletId"], &usd("55.00"))
+        .await;
+}
+
+async fn check_order_states(app: &TestApp) {
     for (filter, count) in [
         ("filter[paymentStatus]=unpaid", 2),
         ("filter[paymentStatus]=paid", 1),

@@ -1,6 +1,8 @@
 //! The main flow: products, deposits, orders, payments, fulfilment, refunds, rewards, lists.
 
+use async_nats::jetstream::stream::Stream;
 use e2e::{TestApp, text, usd};
+use futures::StreamExt as _;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use stack::StackOptions;
@@ -128,25 +130,25 @@ async fn publish_again(app: &TestApp, subject: &str) {
     let publish = jetstream.publish_with_headers(subject.to_owned(), headers, message.payload);
     let published = publish.await.expect("sent").await.expect("stored").sequence;
     app.eventually(|| async {
-        let mut names = stream.consumer_names();
-        let mut waiting = Vec::new();
-        while let Some(name) = futures::StreamExt::next(&mut names).await {
-            let name = name.map_err(|error| error.to_string())?;
-            let info = stream
-                .consumer_info(&name)
-                .await
-                .map_err(|error| error.to_string())?;
-            if info.num_pending > 0 || info.num_ack_pending > 0 {
-                waiting.push(name);
-            }
-        }
-        if waiting.is_empty() {
-            Ok(())
-        } else {
-            Err(format!("{published} is not acknowledged by {waiting:?}"))
-        }
+        let consumers = waiting_consumers(&stream).await;
+        let message = || format!("{published} is not acknowledged by {consumers:?}");
+        consumers.is_empty().then_some(()).ok_or_else(message)
     })
     .await;
+}
+
+/// Returns the consumers that have not acknowledged every message.
+async fn waiting_consumers(stream: &Stream) -> Vec<String> {
+    let mut names = stream.consumer_names();
+    let mut waiting = Vec::new();
+    while let Some(name) = names.next().await {
+        let name = name.expect("a name");
+        let consumer = stream.consumer_info(&name).await.expect("a consumer");
+        if consumer.num_pending > 0 || consumer.num_ack_pending > 0 {
+            waiting.push(name);
+        }
+    }
+    waiting
 }
 
 async fn fulfil_order(app: &TestApp, order: &Value) {

@@ -12,9 +12,17 @@ use opentelemetry_proto::tonic::{
 };
 use serde_json::json;
 use stack::StackOptions;
+use tokio::net::TcpListener;
 use tokio_stream::wrappers::TcpListenerStream;
-use tonic::{Request, Response, Status};
+use tonic::{Request, Response, Status, transport::Server};
 
+const PROCESSES: [&str; 5] = [
+    "gateway",
+    "orders-svc",
+    "catalog-svc",
+    "wallet-svc",
+    "identity-svc",
+];
 const TRACE_ID: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 
 /// The relevant fields of a span.
@@ -58,6 +66,19 @@ impl TraceService for Receiver {
     }
 }
 
+impl Receiver {
+    /// Serves on a free port, and returns the address.
+    async fn serve(&self) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = listener.local_addr().expect("bound");
+        let server = Server::builder()
+            .add_service(TraceServiceServer::new(self.clone()))
+            .serve_with_incoming(TcpListenerStream::new(listener));
+        tokio::spawn(server);
+        format!("http://{address}")
+    }
+}
+
 fn trace_id() -> Vec<u8> {
     let byte = |at| u8::from_str_radix(&TRACE_ID[at..at + 2], 16).expect("hexadecimal");
     (0..TRACE_ID.len()).step_by(2).map(byte).collect()
@@ -66,17 +87,8 @@ fn trace_id() -> Vec<u8> {
 #[tokio::test(flavor = "multi_thread")]
 async fn one_trace_spans_the_request_and_the_consumer_of_its_event() {
     let receiver = Receiver::default();
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0")
-        .await
-        .expect("a port");
-    let address = listener.local_addr().expect("bound");
-    let server = tonic::transport::Server::builder()
-        .add_service(TraceServiceServer::new(receiver.clone()))
-        .serve_with_incoming(TcpListenerStream::new(listener));
-    tokio::spawn(server);
-
     let mut options = StackOptions::for_test("trace").expect("options");
-    options.otlp = Some(format!("http://{address}"));
+    options.otlp = Some(receiver.serve().await);
     let app = TestApp::start(options).await;
     let buyer = app.create_user("ada").await;
     let wallet = &buyer["primaryWalletId"];
@@ -90,16 +102,9 @@ async fn one_trace_spans_the_request_and_the_consumer_of_its_event() {
     app.create("/orders", body).await;
     app.wait_for_balance(wallet, &usd("91.20")).await;
 
-    let services = [
-        "gateway",
-        "orders-svc",
-        "catalog-svc",
-        "wallet-svc",
-        "identity-svc",
-    ];
     app.eventually(|| async {
         let spans = receiver.0.lock().expect("no panic").clone();
-        let missing: Vec<_> = services
+        let missing: Vec<_> = PROCESSES
             .iter()
             .filter(|service| !spans.iter().any(|span| span.service == **service))
             .collect();

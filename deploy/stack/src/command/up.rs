@@ -120,8 +120,9 @@ fn show(
     let mut seeded = String::new();
     if let Some(Seed::Demo) = seed {
         progress.line("  ..  Creating the demo shop");
-        let tally = demo::seed(&wiring.rest_url(), &wiring.secrets.api_key)?;
-        seeded = format!("  Demo shop: {tally}. {}\n\n", demo::HINT);
+        let created = demo::seed(&wiring.rest_url(), &wiring.secrets.api_key)?;
+        let summary = demo::summary(&created);
+        seeded = format!("  Demo shop: {summary}. {}\n\n", demo::HINT);
     }
     let env = workspace.state.join("env");
     envfile::write_private(&env, &envfile::render(&wiring.exports()?))?;

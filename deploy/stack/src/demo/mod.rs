@@ -6,7 +6,7 @@
 mod api;
 mod steps;
 
-use std::{collections::BTreeMap, fmt};
+use std::collections::BTreeMap;
 
 use anyhow::{Context as _, Result};
 use serde_json::Value;
@@ -15,61 +15,38 @@ use self::{api::Api, steps::Seeding};
 
 const SHOP: &str = include_str!("shop.json");
 
-/// Counts of created resources, in the order of creation.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct Tally(Vec<(&'static str, usize)>);
-
-impl Tally {
-    /// Returns how many resources of this kind were created: `products`.
-    pub fn created(&self, kind: &str) -> usize {
-        let counted = self.0.iter().find(|(name, _)| *name == kind);
-        counted.map_or(0, |(_, count)| *count)
-    }
-
-    /// Returns whether everything existed already.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    fn count(&mut self, kind: &'static str) {
-        match self.0.iter_mut().find(|(name, _)| *name == kind) {
-            Some((_, count)) => *count += 1,
-            None => self.0.push((kind, 1)),
-        }
-    }
-}
-
-impl fmt::Display for Tally {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.is_empty() {
-            return f.write_str("nothing was missing");
-        }
-        let counts: Vec<_> = self
-            .0
-            .iter()
-            .map(|(kind, n)| format!("{n} {kind}"))
-            .collect();
-        write!(f, "{} created", counts.join(", "))
-    }
-}
+/// The number of created resources by kind: `products`.
+pub type Created = BTreeMap<&'static str, usize>;
 
 /// Creates the missing parts of the demo shop at this REST address. The error names the request that
 /// was refused, and the problem.
-pub fn seed(base: &str, api_key: &str) -> Result<Tally> {
+pub fn seed(base: &str, api_key: &str) -> Result<Created> {
     let api = Api::new(base, api_key);
     let shop = shop()?;
     let mut seeding = Seeding {
         api: &api,
         ids: BTreeMap::new(),
-        tally: Tally::default(),
+        created: Created::new(),
     };
     let seeded = seeding.run(&shop);
     seeded.context("the demo shop is not complete")?;
-    Ok(seeding.tally)
+    Ok(seeding.created)
+}
+
+/// Formats the counts in one line.
+pub(crate) fn summary(created: &Created) -> String {
+    let counts: Vec<_> = created
+        .iter()
+        .map(|(kind, n)| format!("{n} {kind}"))
+        .collect();
+    match counts.as_slice() {
+        [] => "nothing was missing".to_owned(),
+        counts => format!("{} created", counts.join(", ")),
+    }
 }
 
 /// A command that shows the shop, for a shell with the stack's variables.
-pub const HINT: &str = "curl -H \"apikey: $GUERDON_API_KEY\" \
+pub(crate) const HINT: &str = "curl -H \"apikey: $GUERDON_API_KEY\" \
     \"$GUERDON_URL/products?include=category\"; or /orders, /tasks, /users, /wallets";
 
 fn shop() -> Result<Value> {
@@ -113,13 +90,9 @@ mod tests {
     }
 
     #[test]
-    fn a_tally_is_formatted_in_one_line() {
-        let mut tally = Tally::default();
-        assert_eq!(tally.to_string(), "nothing was missing");
-        for kind in ["categories", "products", "products"] {
-            tally.count(kind);
-        }
-        assert_eq!(tally.to_string(), "1 categories, 2 products created");
-        assert_eq!((tally.created("products"), tally.created("orders")), (2, 0));
+    fn the_summary_lists_what_was_created() {
+        assert_eq!(summary(&Created::new()), "nothing was missing");
+        let created = Created::from([("products", 2), ("categories", 1)]);
+        assert_eq!(summary(&created), "1 categories, 2 products created");
     }
 }

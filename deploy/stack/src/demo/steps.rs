@@ -6,14 +6,14 @@ use anyhow::{Context as _, Result};
 use serde_json::{Map, Value, json};
 
 use super::{
-    Tally,
+    Created,
     api::{Api, ApiError},
 };
 
 /// A kind of resource.
 #[derive(Clone, Copy)]
 struct Kind {
-    /// The name in the tally.
+    /// The name in the summary.
     name: &'static str,
     path: &'static str,
     /// The field by which a resource is found.
@@ -35,7 +35,7 @@ pub(super) struct Seeding<'a> {
     pub(super) api: &'a Api,
     /// Ids by path and name.
     pub(super) ids: BTreeMap<(&'static str, String), String>,
-    pub(super) tally: Tally,
+    pub(super) created: Created,
 }
 
 impl Seeding<'_> {
@@ -65,7 +65,7 @@ impl Seeding<'_> {
         let resource = if let Some(resource) = existing {
             resource
         } else {
-            self.tally.count(name);
+            *self.created.entry(name).or_default() += 1;
             self.api.post(path, &value, body)?
         };
         let id = text(&resource["id"])?.to_owned();
@@ -125,7 +125,7 @@ impl Seeding<'_> {
         } else {
             body["destinationWalletId"] = wallet.clone();
             body["data"] = json!({});
-            self.tally.count("deposits");
+            *self.created.entry("deposits").or_default() += 1;
             let path = format!("{PATH}/deposit");
             self.api.post(&path, &reference, &body)?
         };
@@ -170,7 +170,7 @@ impl Seeding<'_> {
             let path = format!("{PATH}/{}/{}", text(&order["id"])?, text(&step[0])?);
             self.api.post(&path, name, &step[1])?;
         }
-        self.tally.count("orders");
+        *self.created.entry("orders").or_default() += 1;
         Ok(())
     }
 

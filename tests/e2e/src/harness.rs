@@ -202,19 +202,8 @@ impl TestApp {
     /// Asserts that the ledger is consistent and every event is published, as after any test, whatever
     /// was killed in it.
     pub async fn assert_settled(&self) {
-        let program = self.stack.program("wallet-svc").expect("it is built");
-        let url = self
-            .stack
-            .wiring()
-            .app_url(stack::Service::Wallet)
-            .expect("a url");
-        let verify = tokio::process::Command::new(program)
-            .arg("verify")
-            .env("WALLET_DATABASE_URL", url)
-            .env("SERVICE_SECRET", "unused")
-            .output();
-        let output = verify.await.expect("wallet-svc runs");
-        assert!(output.status.success(), "{output:?}");
+        let verified = self.stack.verify_ledger();
+        verified.expect("the ledger is consistent");
         self.eventually(|| async {
             let unpublished = self.unpublished().await;
             let message = || format!("{unpublished} ranges of events are not published");

@@ -55,7 +55,7 @@ pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
             println!("run {number}: {outcomes:?}, {remaining} left");
         }
     }
-    environment.verify()?;
+    environment.stack.verify_ledger()?;
     println!(
         "{DEBITS} concurrent debits of 1.00 on {FUNDS}.00: exactly {FUNDS} confirmed in {correct} of {} runs",
         arguments.runs

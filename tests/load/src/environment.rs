@@ -3,11 +3,10 @@
 
 use std::{
     path::{Path, PathBuf},
-    process::Command,
     time::Duration,
 };
 
-use anyhow::{Context as _, ensure};
+use anyhow::Context as _;
 use sqlx::{Connection as _, PgConnection};
 use stack::{EnvironmentOptions, RunLock, Secrets, Service, Stack, StackOptions, Workspace};
 use tokio::time::{interval, timeout};
@@ -120,23 +119,6 @@ impl Environment {
     /// Returns a superuser's URL of a database.
     pub fn url(&self, database: &str) -> anyhow::Result<String> {
         self.stack.environment().database_url(database)
-    }
-
-    /// Runs `wallet-svc verify`: a run with an inconsistent ledger has no figures.
-    pub fn verify(&self) -> anyhow::Result<()> {
-        let url = self.stack.wiring().app_url(Service::Wallet)?;
-        let output = Command::new(self.stack.program("wallet-svc")?)
-            .arg("verify")
-            .env("WALLET_DATABASE_URL", url)
-            .env("SERVICE_SECRET", "unused")
-            .output()?;
-        let found = String::from_utf8_lossy(&output.stdout);
-        let errors = String::from_utf8_lossy(&output.stderr);
-        ensure!(
-            output.status.success(),
-            "the ledger is inconsistent: {found}{errors}"
-        );
-        Ok(())
     }
 
     /// Counts the events of wallet-svc.

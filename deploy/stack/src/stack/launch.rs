@@ -44,7 +44,8 @@ impl Stack {
     pub(super) fn spawn(&self, instance: &Instance, env: &[Variable]) -> Result<Arc<Process>> {
         let logs = self.environment().options.workspace.logs();
         let log = Log::open(&logs, &instance.name, self.options.terminal.as_ref())?;
-        let mut command = process::command(&self.program(instance.program())?, Signal::TERM);
+        let program = programs::find(&self.options.binaries, instance.program())?;
+        let mut command = process::command(&program, Signal::TERM);
         command.envs(self.wiring.environment(instance)?);
         command.envs(env.iter().cloned());
         let process = Arc::new(Process::spawn(&instance.name, command, Signal::TERM, log)?);

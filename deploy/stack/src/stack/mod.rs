@@ -4,8 +4,7 @@ mod launch;
 
 use std::{
     collections::BTreeMap,
-    path::PathBuf,
-    process::ExitStatus,
+    process::{Command, ExitStatus},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -19,7 +18,7 @@ use crate::{
     options::{StackOptions, unique_database},
     process::{Process, poll},
     programs,
-    service::GATEWAY,
+    service::{GATEWAY, Service},
     wiring::{self, Variable, Wiring},
 };
 
@@ -119,9 +118,22 @@ impl Stack {
         running.values().try_for_each(|process| process.check())
     }
 
-    /// Returns the executable of a program: `wallet-svc`.
-    pub fn program(&self, name: &str) -> Result<PathBuf> {
-        programs::find(&self.options.binaries, name)
+    /// Runs `wallet-svc verify`. Fails with its report when the ledger is inconsistent.
+    pub fn verify_ledger(&self) -> Result<()> {
+        let wiring = &self.wiring;
+        let name = Service::Wallet.program();
+        let output = Command::new(programs::find(&self.options.binaries, name)?)
+            .arg("verify")
+            .envs(wiring.environment(wiring.instance(name)?)?)
+            .output()?;
+        let (report, errors) = (&output.stdout, &output.stderr);
+        ensure!(
+            output.status.success(),
+            "the ledger is inconsistent: {}{}",
+            String::from_utf8_lossy(report),
+            String::from_utf8_lossy(errors)
+        );
+        Ok(())
     }
 
     /// Stops the processes: the gateway first, which ends the requests from outside.

@@ -127,7 +127,7 @@ async fn measure_guerdon(
         environment.settle().await?;
         points.push(point);
     }
-    environment.verify()?;
+    environment.stack.verify_ledger()?;
     environment.stack.check()?;
     report.points.extend(points);
     Ok(())

@@ -56,7 +56,7 @@ impl Workload {
             .execute(&mut conn)
             .await?;
         sqlx::raw_sql("vacuum analyze").execute(&mut conn).await?;
-        environment.verify()
+        environment.stack.verify_ledger()
     }
 
     /// Returns a new payment of 0.01.

@@ -50,7 +50,7 @@ pub async fn seed(arguments: SeedArguments) -> anyhow::Result<()> {
         .execute(&mut conn)
         .await?;
     sqlx::raw_sql("vacuum analyze").execute(&mut conn).await?;
-    environment.verify()?;
+    environment.stack.verify_ledger()?;
     println!("{} transactions, the ledger is consistent", arguments.count);
     environment.stop()
 }

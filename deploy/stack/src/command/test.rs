@@ -36,11 +36,14 @@ pub(super) fn run(args: &[OsString]) -> Result<ExitCode> {
         .env("STACK_SKIPPED_TESTS", &skipped);
     let status = run.execute(&mut test, &environment, DATABASE)?;
     let skipped = fs::read_to_string(&skipped).unwrap_or_default();
-    progress.line(&format!("\n{} tests skipped", skipped.lines().count()));
-    skipped
-        .lines()
-        .for_each(|test| progress.line(&format!("  {test}")));
+    progress.line(&skipped_summary(&skipped));
     Ok(exit_code(status))
+}
+
+/// Formats the reports of skipped tests, one a line.
+fn skipped_summary(reports: &str) -> String {
+    let tests: Vec<_> = reports.lines().map(|test| format!("\n  {test}")).collect();
+    format!("\nskipped tests: {}{}", tests.len(), tests.concat())
 }
 
 /// Selects the arguments that the build before the tests must share.
@@ -63,6 +66,13 @@ fn profile(args: &[OsString]) -> Vec<OsString> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn skipped_tests_are_counted_and_listed() {
+        assert_eq!(skipped_summary(""), "\nskipped tests: 0");
+        let summary = "\nskipped tests: 2\n  a: no node\n  b: no network";
+        assert_eq!(skipped_summary("a: no node\nb: no network\n"), summary);
+    }
 
     #[test]
     fn the_build_shares_the_profile_of_the_tests() {

@@ -1,23 +1,59 @@
-//! Who may see what: admins and services everything, a user what is on its own wallets.
+//! Access to rows: admins and services see all, a user its own wallets and what concerns them.
 
 use platform::{auth::Caller, error::Failure};
 
 use crate::wallet::model::UserId;
 
-/// The user whose rows alone the caller may see; none for one who sees all.
-pub fn reader(caller: &Caller) -> Result<Option<UserId>, Failure> {
+/// Returns the user whose rows alone the caller may see; `None` for admins and services.
+pub(crate) fn reader(caller: &Caller) -> Result<Option<UserId>, Failure> {
     if caller.is_admin() {
         return Ok(None);
     }
     let user = caller.user_id().and_then(|id| UserId::parse(id).ok());
     match user {
         Some(user) => Ok(Some(user)),
-        // A key or token without a role that gives anything.
+        // An API key or token without a role that allows anything.
         None => caller.require_admin().map(|()| None),
     }
 }
 
-/// The caller as the history of transactions names it.
-pub fn actor(caller: &Caller) -> String {
+/// Returns the caller as a transaction's history names it: `user:<id>`, `service:<name>`.
+pub(crate) fn actor(caller: &Caller) -> String {
     format!("{}:{}", caller.kind.as_str(), caller.subject)
+}
+
+#[cfg(test)]
+mod tests {
+    use platform::{
+        auth::{Kind, Role},
+        error::Code,
+    };
+
+    use super::*;
+
+    fn caller(kind: Kind, subject: &str, roles: &[Role]) -> Caller {
+        Caller {
+            kind,
+            subject: subject.to_owned(),
+            roles: roles.to_vec(),
+        }
+    }
+
+    #[test]
+    fn users_are_limited_to_their_own_rows() {
+        let ann = "0192abcd-0000-7000-8000-0000000000aa";
+        let user = caller(Kind::User, ann, &[Role::User]);
+        assert_eq!(reader(&user).unwrap(), UserId::parse(ann).ok());
+        let admin = caller(Kind::User, ann, &[Role::Admin]);
+        assert_eq!(reader(&admin).unwrap(), None);
+        let service = caller(Kind::Service, "gateway", &[Role::Admin]);
+        assert_eq!(reader(&service).unwrap(), None);
+        assert_eq!(actor(&service), "service:gateway");
+    }
+
+    #[test]
+    fn callers_without_a_role_see_nothing() {
+        let key = caller(Kind::Key, "k", &[]);
+        assert_eq!(reader(&key).unwrap_err().code, Code::Forbidden);
+    }
 }

@@ -1,4 +1,4 @@
-//! The one place where an error of this service gets its public code.
+//! The errors of the use cases, with their public codes and texts.
 
 use platform::{
     error::{Code, Failure, FieldCode},
@@ -10,58 +10,52 @@ use crate::{
     posting::Rejection,
 };
 
-/// Why a use case did not go through.
+/// Why a use case failed.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// There is no such wallet, or the caller may not know of it.
-    #[error("there is no such wallet")]
+pub(crate) enum Error {
+    /// The wallet does not exist, or the caller may not see it.
+    #[error("wallet not found")]
     WalletNotFound,
-    /// There is no such asset.
-    #[error("there is no such asset")]
+    #[error("asset not found")]
     AssetNotFound,
-    /// There is no such address, or the caller may not know of it.
-    #[error("there is no such address")]
+    /// The address does not exist, or the caller may not see it.
+    #[error("address not found")]
     AddressNotFound,
-    /// Another asset has this code, in whatever case.
+    /// Codes are unique regardless of case.
     #[error("an asset has this code already")]
     CodeTaken,
-    /// The patch reaches for what is Guerdon's own.
-    #[error("a system asset changes only in enabled, customData and logo")]
+    #[error("a system asset can change only in enabled, customData and logo")]
     AssetReadOnly,
-    /// Amounts exist that need not fit fewer decimals.
-    #[error("the asset has been used, so its decimal places are never lowered")]
+    /// Existing amounts may have the decimals that would be removed.
+    #[error("the decimal places of a used asset cannot be lowered")]
     DecimalPlacesInUse,
     /// The pair has no rate of its own.
-    #[error("there is no rate for this pair of assets")]
+    #[error("rate not found")]
     RateNotFound,
-    /// The pair has a rate already.
     #[error("this pair of assets has a rate already")]
     RateExists,
     /// Neither the pair nor its inverse has a rate.
-    #[error("no rate leads from one asset to the other")]
+    #[error("there is no rate from one asset to the other")]
     NoRate,
-    /// There is no such transaction, or the caller may not know of it.
-    #[error("there is no such transaction")]
+    /// The transaction does not exist, or the caller may not see it.
+    #[error("transaction not found")]
     TransactionNotFound,
-    /// There is no such movement, or the caller may not know of it.
-    #[error("there is no such movement")]
+    /// The movement does not exist, or the caller may not see it.
+    #[error("movement not found")]
     MovementNotFound,
-    /// No payment method with this slug is configured.
-    #[error("there is no such payment method")]
+    #[error("payment method not found")]
     PaymentMethodNotFound,
-    /// No ledger operation with this id was accepted.
-    #[error("there is no such operation")]
+    #[error("operation not found")]
     OperationNotFound,
-    /// The posting engine turned it down.
+    /// The posting was not accepted.
     #[error(transparent)]
     Rejected(#[from] Rejection),
-    /// An idempotency key stands in the way.
+    /// The idempotency key is malformed, or used for another request.
     #[error(transparent)]
     Key(#[from] idempotency::Error),
-    /// The database's part.
     #[error(transparent)]
     Database(#[from] sqlx::Error),
-    /// Already a public failure: of the input, of access, of another service.
+    /// Invalid input, missing access, or a failure of another service.
     #[error(transparent)]
     Failure(#[from] Failure),
 }
@@ -99,20 +93,16 @@ impl From<Error> for tonic::Status {
     }
 }
 
-/// What a request calls the parts of a posting that a refusal can be about.
+/// The names of a posting's fields in a request.
 #[derive(Debug, Clone, Copy)]
-pub struct FieldNames {
-    /// How much is moved.
-    pub amount: &'static str,
-    /// The asset moved.
-    pub asset: &'static str,
-    /// The wallet debited.
-    pub origin: &'static str,
-    /// The wallet credited.
-    pub destination: &'static str,
+pub(crate) struct FieldNames {
+    pub(crate) amount: &'static str,
+    pub(crate) asset: &'static str,
+    pub(crate) origin: &'static str,
+    pub(crate) destination: &'static str,
 }
 
-/// The names on transactions.
+/// The names of a transaction's fields.
 const TRANSACTION: FieldNames = FieldNames {
     amount: "amount",
     asset: "assetCode",
@@ -127,7 +117,7 @@ impl From<LedgerError> for Failure {
 }
 
 /// Returns the public failure of a rejected command, with these names of fields.
-pub fn ledger_failure(error: LedgerError, names: FieldNames) -> Failure {
+pub(crate) fn ledger_failure(error: LedgerError, names: FieldNames) -> Failure {
     let text = error.to_string();
     match error {
         LedgerError::WalletNotFound(side) => {

@@ -1,24 +1,24 @@
 #![doc = include_str!("../README.md")]
 
-pub mod access;
-pub mod address;
-pub mod asset;
-pub mod clients;
+mod access;
+mod address;
+mod asset;
+mod clients;
 pub mod config;
 pub mod consumers;
-pub mod error;
-pub mod ledger;
-pub mod movement;
-pub mod operation;
-pub mod payment_method;
-pub mod posting;
-pub mod rate;
+mod error;
+mod fields;
+mod ledger;
+mod movement;
+mod operation;
+mod payment_method;
+mod posting;
+mod rate;
 mod service;
-pub mod settings;
-pub mod text;
-pub mod transaction;
+mod settings;
+mod transaction;
 pub mod verify;
-pub mod wallet;
+mod wallet;
 
 use platform::pg::Schema;
 use sqlx::migrate::Migrator;

@@ -26,7 +26,7 @@ use crate::{
     clients::identity::Users,
     config::Config,
     consumers::{
-        self, IDENTITY, ORDERS, order_canceled::RevokeBonus, order_paid::GrantBonus,
+        IDENTITY, Ledger, ORDERS, order_canceled::RevokeBonus, order_paid::GrantBonus,
         task_completed::CreditReward,
     },
     movement::grpc::MovementGrpc,
@@ -45,12 +45,18 @@ use crate::{
 pub struct Service {
     server: Server,
     backbone: Backbone,
+    ledger: Ledger,
 }
 
 impl Service {
     /// Returns the address of the gRPC server.
     pub fn local_addr(&self) -> SocketAddr {
         self.server.local_addr()
+    }
+
+    /// Returns the ledger that the consumers of events post to.
+    pub fn ledger(&self) -> Ledger {
+        self.ledger.clone()
     }
 }
 
@@ -76,17 +82,21 @@ impl Application for Service {
         let users = Users::new(&client::connect("identity", identity, Some(auth.token))?);
         let posting = Poster::connect(config.database_url.expose_secret())?;
         let (postings, poster) = Poster::new(posting, runtime.ids.clone());
-        let consumers = consumers::Poster {
+        let ledger = Ledger {
             postings,
             assets: AssetDirectory::new(backbone.pool()),
         };
         let pool = backbone.pool();
         let services =
-            Services::new(&config, &runtime, pool, users, &consumers, methods, keys).await?;
-        add_tasks(&mut backbone, poster, &consumers);
+            Services::new(&config, &runtime, pool, users, &ledger, methods, keys).await?;
+        add_tasks(&mut backbone, poster, &ledger);
         let server = Server::bind(config.listen, auth.verifier, runtime.readiness).await?;
-        let server = services.add_to(server, consumers);
-        Ok(Self { server, backbone })
+        let server = services.add_to(server, ledger.clone());
+        Ok(Self {
+            server,
+            backbone,
+            ledger,
+        })
     }
 
     async fn run_until_stopped(self, stop: CancellationToken) -> anyhow::Result<()> {
@@ -94,14 +104,14 @@ impl Application for Service {
     }
 }
 
-fn add_tasks(backbone: &mut Backbone, poster: Poster, consumers: &consumers::Poster) {
+fn add_tasks(backbone: &mut Backbone, poster: Poster, ledger: &Ledger) {
     backbone.essential("poster", move |stop| async move {
         poster.spawn(stop)?.await?;
         Ok(())
     });
-    backbone.consume_effect(ORDERS, "OrderPaid", GrantBonus(consumers.clone()));
-    backbone.consume_effect(ORDERS, "OrderCanceled", RevokeBonus(consumers.clone()));
-    backbone.consume_effect(IDENTITY, "TaskCompleted", CreditReward(consumers.clone()));
+    backbone.consume_effect(ORDERS, "OrderPaid", GrantBonus(ledger.clone()));
+    backbone.consume_effect(ORDERS, "OrderCanceled", RevokeBonus(ledger.clone()));
+    backbone.consume_effect(IDENTITY, "TaskCompleted", CreditReward(ledger.clone()));
     let pool = backbone.pool();
     backbone.worker("verifier", move |stop| {
         let verifier = verify::task::run(pool.clone(), stop);
@@ -131,7 +141,7 @@ impl Services {
         runtime: &Runtime,
         pool: PgPool,
         users: Users,
-        consumers: &consumers::Poster,
+        ledger: &Ledger,
         methods: PaymentMethods,
         keys: AccountKeys,
     ) -> anyhow::Result<Self> {
@@ -141,7 +151,7 @@ impl Services {
         let bonus = config.bonus_asset_code.as_deref();
         let default = &config.default_asset_code;
         let settings = first_start(&pool, &clock, &wallets, &assets, default, bonus).await?;
-        let directory = consumers.assets.clone();
+        let directory = ledger.assets.clone();
         Ok(Self {
             rates: Rates::new(pool.clone(), directory.clone(), clock.clone(), ids.clone()),
             addresses: Addresses {
@@ -161,8 +171,8 @@ impl Services {
         })
     }
 
-    fn add_to(self, server: Server, consumers: consumers::Poster) -> Server {
-        let consumers::Poster { postings, assets } = consumers;
+    fn add_to(self, server: Server, ledger: Ledger) -> Server {
+        let Ledger { postings, assets } = ledger;
         let operations = Operations::new(
             self.pool.clone(),
             postings.clone(),

@@ -1,49 +1,50 @@
-//! Addresses on the wire.
+//! Converts addresses to and from messages.
 
 use platform::{
     clock::to_proto,
-    error::{Failure, FieldCode, InvalidValue, Violations},
+    error::{Failure, FieldCode, Violations},
 };
 use proto::wallet::v1 as wire;
 
 use super::model::{Address, NewAddress, Source, check_address};
-use crate::{asset::model::AssetCode, text, wallet::model::WalletId};
+use crate::{asset::model::AssetCode, fields, wallet::model::WalletId};
 
-/// The provider whose addresses are derived.
+/// The provider that derives addresses from an extended public key.
 const HD: &str = "hd";
 
-/// As the wire has it.
-pub fn address(address: &Address) -> wire::Address {
+pub(crate) fn address(address: &Address) -> wire::Address {
     wire::Address {
-        address: address.address.clone(),
+        address: address.text.clone(),
         asset_code: address.asset.as_ref().map(ToString::to_string),
         wallet_id: address.wallet.map(String::from),
         custom_data: address.custom_data.clone(),
         metadata: address.metadata.clone(),
         created_at: Some(to_proto(address.created_at)),
-        // Nothing of an address changes.
+        // An address never changes.
         updated_at: Some(to_proto(address.created_at)),
     }
 }
 
-/// Reads what a new address starts with; `asset` is the one that its code names.
-pub fn new_address(
+/// Reads a new address; `asset` is the one that the request's code names.
+pub(crate) fn new_address(
     request: wire::CreateAddressRequest,
     asset: Option<AssetCode>,
 ) -> Result<NewAddress, Failure> {
     let mut violations = Violations::default();
-    let named = request.asset_code.is_some();
-    violations.check(
-        "assetCode",
-        asset.is_some() || !named,
-        FieldCode::UnknownReference,
-        "there is no such asset",
+    let names_asset = request.asset_code.is_some();
+    if names_asset {
+        violations.value("assetCode", fields::existing_asset(asset.as_ref()));
+    }
+    let source = source(
+        &mut violations,
+        request.address,
+        request.provider,
+        names_asset,
     );
-    let source = source(&mut violations, request.address, request.provider, named);
     let wallet = request.wallet_id.as_deref().map(WalletId::parse);
     let wallet = wallet.and_then(|wallet| violations.value("walletId", wallet));
-    let custom_data = request.custom_data.unwrap_or_else(text::empty_object);
-    let custom_data = violations.value("customData", text::object(custom_data));
+    let custom_data = request.custom_data.unwrap_or_else(fields::empty_object);
+    let custom_data = violations.value("customData", fields::object(custom_data));
     match (source, custom_data) {
         (Some(source), Some(custom_data)) if violations.is_empty() => Ok(NewAddress {
             source,
@@ -67,24 +68,26 @@ fn source(
             Some(Source::Given(address))
         }
         (None, Some(provider)) => {
-            let known = provider == HD;
-            violations.check("provider", known, FieldCode::Enum, "must be `hd`");
+            violations.check("provider", provider == HD, FieldCode::Enum, "must be `hd`");
             let message = "is required with a provider";
             violations.check("assetCode", names_asset, FieldCode::Required, message);
             Some(Source::Derived)
         }
         (None, None) => {
-            let message = "is required without a provider";
-            violations.value("address", required(message))
+            violations.add(
+                "address",
+                FieldCode::Required,
+                "is required without a provider",
+            );
+            None
         }
         (Some(_), Some(_)) => {
-            let message = "goes without an address";
-            let both = InvalidValue::new(FieldCode::Duplicate, message);
-            violations.value("provider", Err(both))
+            violations.add(
+                "provider",
+                FieldCode::Duplicate,
+                "must not be given with an address",
+            );
+            None
         }
     }
-}
-
-fn required<T>(message: &str) -> Result<T, InvalidValue> {
-    Err(InvalidValue::new(FieldCode::Required, message))
 }

@@ -1,6 +1,6 @@
 //! `AddressService`.
 
-use platform::{auth::Caller, idempotency::Key};
+use platform::grpc::{Call, respond};
 use proto::wallet::v1::{
     CreateAddressRequest, CreateAddressResponse, GetAddressRequest, GetAddressResponse,
     ListAddressesRequest, ListAddressesResponse, address_service_server::AddressService,
@@ -11,10 +11,7 @@ use super::{convert, service::Addresses};
 
 /// Adapts [`Addresses`] to gRPC.
 #[derive(Debug, Clone)]
-pub struct AddressGrpc(
-    /// The use cases.
-    pub Addresses,
-);
+pub(crate) struct AddressGrpc(pub(crate) Addresses);
 
 #[tonic::async_trait]
 impl AddressService for AddressGrpc {
@@ -22,19 +19,20 @@ impl AddressService for AddressGrpc {
         &self,
         request: Request<CreateAddressRequest>,
     ) -> Result<Response<CreateAddressResponse>, Status> {
-        Caller::of(&request)?.require_admin()?;
-        let key = Key::from_request(&request)?;
-        let created = self.0.create(request.into_inner(), key.as_ref()).await?;
-        Ok(created.into_response())
+        let Call { key, body, .. } = Call::of_admin(request)?;
+        let reply = self.0.create(body, key.as_ref()).await?;
+        Ok(respond(reply, |address| CreateAddressResponse {
+            address: Some(address),
+        }))
     }
 
     async fn get_address(
         &self,
         request: Request<GetAddressRequest>,
     ) -> Result<Response<GetAddressResponse>, Status> {
-        let caller = Caller::of(&request)?;
-        let found = self.0.get(caller, &request.get_ref().address).await?;
-        let address = Some(convert::address(&found));
+        let Call { caller, body, .. } = Call::of(request)?;
+        let address = self.0.get(&caller, &body.address).await?;
+        let address = Some(convert::address(&address));
         Ok(Response::new(GetAddressResponse { address }))
     }
 
@@ -42,8 +40,8 @@ impl AddressService for AddressGrpc {
         &self,
         request: Request<ListAddressesRequest>,
     ) -> Result<Response<ListAddressesResponse>, Status> {
-        let caller = Caller::of(&request)?.clone();
-        let list = request.into_inner().list.unwrap_or_default();
+        let Call { caller, body, .. } = Call::of(request)?;
+        let list = body.list.unwrap_or_default();
         let page = self.0.list(&caller, &list).await?;
         Ok(Response::new(ListAddressesResponse {
             page: Some(page.info()),

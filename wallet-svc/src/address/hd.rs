@@ -1,5 +1,5 @@
-//! Receiving addresses of hierarchical deterministic wallets: BIP 32 public derivation below an
-//! account's extended public key, and P2WPKH addresses as BIP 84 makes them. Pure.
+//! Derives receiving addresses of hierarchical deterministic wallets: BIP 32 public derivation below
+//! an account's extended public key, and the P2WPKH addresses of BIP 84. Pure.
 //!
 //! <https://github.com/bitcoin/bips/blob/master/bip-0084.mediawiki>
 
@@ -16,10 +16,10 @@ use crate::asset::model::AssetCode;
 
 /// m / 84' / coin' / account'
 const ACCOUNT_DEPTH: u8 = 3;
-/// The chain of addresses that are shown to payers.
+/// The chain of external addresses, which are shown to payers.
 const RECEIVING: u32 = 0;
 
-/// Version bytes of BIP 32 and SLIP 132: how a key is written, and how BIP 32 writes it.
+/// Version bytes of SLIP 132, and those of BIP 32 for the same key.
 const PUBLIC: [([u8; 4], [u8; 4]); 4] = [
     ([0x04, 0x88, 0xb2, 0x1e], [0x04, 0x88, 0xb2, 0x1e]), // xpub
     ([0x04, 0xb2, 0x47, 0x46], [0x04, 0x88, 0xb2, 0x1e]), // zpub
@@ -33,23 +33,21 @@ const PRIVATE: [[u8; 4]; 4] = [
     [0x04, 0x5f, 0x18, 0xbc], // vprv
 ];
 
-/// An account's extended public key, from which nothing can be spent.
+/// An account's extended public key, which cannot spend.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AccountKey(Xpub);
+pub(crate) struct AccountKey(Xpub);
 
-/// Why a text is no account's extended public key. It never quotes the text.
+/// Why a text is not an account's extended public key. Its message never quotes the text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum InvalidKey {
-    /// Not written in base 58 with its check digits.
-    #[error("is not an extended public key: its letters or check digits are wrong")]
+pub(crate) enum InvalidKey {
+    /// Not base 58, or its checksum is wrong.
+    #[error("is not an extended public key: its letters or checksum are wrong")]
     Encoding,
-    /// A key that can spend.
     #[error("is a private key: give the extended public key, and treat this one as leaked")]
     Private,
-    /// Base 58, but neither xpub, zpub, tpub nor vpub.
+    /// Base 58, but not xpub, zpub, tpub or vpub.
     #[error("is not an extended public key (xpub, zpub, tpub or vpub)")]
     Kind,
-    /// Not that of an account.
     #[error("is not the key of an account (m/84'/coin'/account')")]
     Depth,
 }
@@ -75,14 +73,13 @@ impl FromStr for AccountKey {
 }
 
 impl AccountKey {
-    /// Names the key without giving it away.
-    pub fn fingerprint(&self) -> String {
+    /// Returns the key's identifier (BIP 32), which does not reveal the key.
+    pub(crate) fn fingerprint(&self) -> String {
         self.0.identifier().to_string()
     }
 
-    /// The receiving address of this index and its path below the account; `None` past the last
-    /// index of BIP 32.
-    pub fn address(&self, index: u32) -> Option<(String, String)> {
+    /// Derives the receiving address of an index; `None` past the last index of BIP 32.
+    pub(crate) fn address(&self, index: u32) -> Option<DerivedAddress> {
         let path = [
             ChildNumber::from_normal_idx(RECEIVING).ok()?,
             ChildNumber::from_normal_idx(index).ok()?,
@@ -94,17 +91,26 @@ impl AccountKey {
             NetworkKind::Test => KnownHrp::Testnets,
         };
         let address = Address::p2wpkh(&child.to_pub(), hrp).to_string();
-        Some((address, format!("{RECEIVING}/{index}")))
+        let path = format!("{RECEIVING}/{index}");
+        Some(DerivedAddress { address, path })
     }
 }
 
-/// The configured keys. Cloning is cheap.
+/// A derived receiving address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct DerivedAddress {
+    pub(crate) address: String,
+    /// The path below the account.
+    pub(crate) path: String,
+}
+
+/// The configured keys by asset. Cloning is cheap.
 #[derive(Debug, Clone, Default)]
-pub struct AccountKeys(Arc<[(String, AccountKey)]>);
+pub(crate) struct AccountKeys(Arc<[(String, AccountKey)]>);
 
 impl AccountKeys {
-    /// Those of the setting `HD_PUBLIC_KEYS`.
-    pub fn read(setting: Option<&SecretString>) -> anyhow::Result<Self> {
+    /// Reads the setting `HD_PUBLIC_KEYS`.
+    pub(crate) fn read(setting: Option<&SecretString>) -> anyhow::Result<Self> {
         let Some(setting) = setting else {
             return Ok(Self::default());
         };
@@ -112,8 +118,8 @@ impl AccountKeys {
         keys.map_err(|error: String| anyhow::anyhow!("HD_PUBLIC_KEYS: {error}"))
     }
 
-    /// The key of this asset.
-    pub fn find(&self, asset: &AssetCode) -> Option<&AccountKey> {
+    /// Finds the key of an asset.
+    pub(crate) fn find(&self, asset: &AssetCode) -> Option<&AccountKey> {
         let is_of = |(code, _): &&(String, AccountKey)| code.eq_ignore_ascii_case(asset.as_str());
         self.0.iter().find(is_of).map(|(_, key)| key)
     }
@@ -126,13 +132,13 @@ impl FromStr for AccountKeys {
     fn from_str(text: &str) -> Result<Self, String> {
         let mut keys: Vec<(String, AccountKey)> = Vec::new();
         for (index, entry) in text.split(',').enumerate() {
-            let place = index + 1;
+            let number = index + 1;
             let (asset, key) = entry
                 .split_once('=')
                 .map(|(asset, key)| (asset.trim(), key))
-                // What is no code may be a key, put on the wrong side, and is not quoted.
+                // Not quoted: it may be a key on the wrong side of the `=`.
                 .filter(|(asset, _)| is_code(asset))
-                .ok_or_else(|| format!("entry {place} is not `asset=key`"))?;
+                .ok_or_else(|| format!("entry {number} is not `asset=key`"))?;
             let key = key.trim().parse();
             let key = key.map_err(|error: InvalidKey| format!("the key of {asset} {error}"))?;
             if keys
@@ -161,21 +167,22 @@ mod tests {
     const ROOT_ZPUB: &str = "zpub6jftahH18ngZxLmXaKw3GSZzZsszmt9WqedkyZdezFtWRFBZqsQH5hyUmb4pCEeZGmVfQuP5bedXTB8is6fTv19U1GQRyQUKQGUTzyHACMF";
 
     #[test]
-    fn addresses_are_those_of_the_standard() {
+    fn addresses_match_the_test_vectors_of_bip_84() {
         let key: AccountKey = ZPUB.parse().unwrap();
         for (index, address) in [
             (0, "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu"),
             (1, "bc1qnjg0jd8228aq7egyzacy8cys3knf9xvrerkf9g"),
         ] {
-            let expected = (address.to_owned(), format!("0/{index}"));
-            assert_eq!(key.address(index), Some(expected));
+            let derived = key.address(index).unwrap();
+            assert_eq!(derived.address, address);
+            assert_eq!(derived.path, format!("0/{index}"));
         }
         assert!(key.address(0x7fff_ffff).is_some());
         assert_eq!(key.address(0x8000_0000), None);
     }
 
     #[test]
-    fn a_key_is_one_however_it_is_written() {
+    fn zpub_and_xpub_of_one_key_are_equal() {
         let key: AccountKey = ZPUB.parse().unwrap();
         let xpub = key.0.to_string();
         assert!(xpub.starts_with("xpub"));
@@ -184,9 +191,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_accounts_public_key_is_refused() {
+    fn other_keys_are_refused() {
         let damaged = ZPUB.replace('q', "p");
-        for (text, fault) in [
+        for (text, error) in [
             ("", InvalidKey::Encoding),
             ("zpub", InvalidKey::Encoding),
             (&*damaged, InvalidKey::Encoding),
@@ -194,12 +201,12 @@ mod tests {
             (ROOT_ZPUB, InvalidKey::Depth),
             ("1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2", InvalidKey::Kind),
         ] {
-            assert_eq!(text.parse::<AccountKey>(), Err(fault), "{text}");
+            assert_eq!(text.parse::<AccountKey>(), Err(error), "{text}");
         }
     }
 
     #[test]
-    fn keys_belong_to_assets() {
+    fn keys_are_found_by_asset_and_errors_quote_none() {
         let keys: AccountKeys = format!("BTC={ZPUB}").parse().unwrap();
         assert!(keys.find(&AssetCode::stored("btc")).is_some());
         assert!(keys.find(&AssetCode::stored("eur")).is_none());

@@ -1,9 +1,8 @@
-//! Addresses outside Guerdon that belong to wallets: given by clients, or derived from a configured
-//! extended public key.
+//! External addresses of wallets: given by clients, or derived from a configured extended public key.
 
-pub mod convert;
-pub mod grpc;
-pub mod hd;
-pub mod model;
-pub mod repo;
-pub mod service;
+pub(crate) mod convert;
+pub(crate) mod grpc;
+pub(crate) mod hd;
+pub(crate) mod model;
+pub(crate) mod repo;
+pub(crate) mod service;

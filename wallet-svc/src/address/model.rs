@@ -1,4 +1,4 @@
-//! An address. Pure.
+//! An address, and which addresses are valid. Pure.
 
 use chrono::{DateTime, Utc};
 use platform::{
@@ -8,56 +8,48 @@ use platform::{
 
 use crate::{asset::model::AssetCode, wallet::model::WalletId};
 
-/// The id of an address; clients name the address itself.
-pub type AddressId = Id<Address>;
+/// The internal id; clients name the address itself.
+pub(crate) type AddressId = Id<Address>;
 
-const LONGEST: usize = 128;
+const MAX_LENGTH: usize = 128;
 
-/// A place outside that belongs to a wallet.
+/// An external address that belongs to a wallet, on a chain or with a bank.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Address {
-    /// Its id.
-    pub id: AddressId,
-    /// As it is written outside; unique per asset.
-    pub address: String,
-    /// The asset that it receives.
-    pub asset: Option<AssetCode>,
-    /// The wallet that it belongs to.
-    pub wallet: Option<WalletId>,
-    /// The client's JSON object, as written.
-    pub custom_data: String,
+pub(crate) struct Address {
+    pub(crate) id: AddressId,
+    /// The address itself; unique per asset.
+    pub(crate) text: String,
+    pub(crate) asset: Option<AssetCode>,
+    pub(crate) wallet: Option<WalletId>,
+    /// JSON object of the client, as written.
+    pub(crate) custom_data: String,
     /// JSON object of the service.
-    pub metadata: String,
-    /// When it was made.
-    pub created_at: DateTime<Utc>,
+    pub(crate) metadata: String,
+    pub(crate) created_at: DateTime<Utc>,
 }
 
-/// Where a new address comes from.
+/// The source of a new address.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Source {
-    /// The client gives it.
+pub(crate) enum Source {
     Given(String),
-    /// The next one of the asset's extended public key.
+    /// The next address of the asset's extended public key.
     Derived,
 }
 
-/// What a new address starts with.
+/// A new address.
 #[derive(Debug, Clone)]
-pub struct NewAddress {
-    /// Where it comes from.
-    pub source: Source,
-    /// The asset that it receives; needed where it is derived.
-    pub asset: Option<AssetCode>,
-    /// The wallet that it belongs to.
-    pub wallet: Option<WalletId>,
-    /// The client's JSON object.
-    pub custom_data: String,
+pub(crate) struct NewAddress {
+    pub(crate) source: Source,
+    /// Required for a derived address.
+    pub(crate) asset: Option<AssetCode>,
+    pub(crate) wallet: Option<WalletId>,
+    pub(crate) custom_data: String,
 }
 
-/// Checks that it is 1 to 128 printable ASCII characters without space, `/`, `?` and `#`, so that it
-/// can stand in a path.
-pub fn check_address(address: &str) -> Result<(), InvalidValue> {
-    if !(1..=LONGEST).contains(&address.len()) {
+/// Refuses an address that cannot be part of a path: it has 1 to 128 printable ASCII characters
+/// without space, `/`, `?` and `#`.
+pub(crate) fn check_address(address: &str) -> Result<(), InvalidValue> {
+    if !(1..=MAX_LENGTH).contains(&address.len()) {
         let message = "must have 1 to 128 characters";
         return Err(InvalidValue::new(FieldCode::Length, message));
     }
@@ -74,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_can_stand_in_a_path() {
+    fn an_address_can_be_part_of_a_path() {
         for good in [
             "1",
             "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu",

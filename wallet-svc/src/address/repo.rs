@@ -1,9 +1,10 @@
-//! Addresses in the database.
+//! Reads and writes addresses.
 
 use chrono::{DateTime, Utc};
 use platform::{
     error::Failure,
     list::{Key, List, Page, fields::Value},
+    pg::ensure_affected,
 };
 use proto::{common::v1::ListRequest, lists::wallet::ADDRESSES};
 use sqlx::{FromRow, PgConnection, postgres::PgRow};
@@ -14,7 +15,6 @@ use crate::{
     wallet::model::{UserId, WalletId},
 };
 
-/// A row of `wallet.addresses`.
 #[derive(FromRow)]
 struct AddressRow {
     id: AddressId,
@@ -30,7 +30,7 @@ impl From<AddressRow> for Address {
     fn from(row: AddressRow) -> Self {
         Self {
             id: row.id,
-            address: row.address,
+            text: row.address,
             asset: row.asset_code.as_deref().map(AssetCode::stored),
             wallet: row.wallet_id,
             custom_data: row.custom_data,
@@ -46,8 +46,8 @@ impl FromRow<'_, PgRow> for Address {
     }
 }
 
-/// The oldest with this address; only if its wallet belongs to `reader`, where given.
-pub async fn find_address(
+/// Finds the oldest entry of an address; with a `reader`, only if the wallet is theirs.
+pub(crate) async fn find_address(
     conn: &mut PgConnection,
     address: &str,
     reader: Option<UserId>,
@@ -68,8 +68,8 @@ pub async fn find_address(
     Ok(row.fetch_optional(conn).await?.map(Address::from))
 }
 
-/// Keeps a new address; false where its asset has it already.
-pub async fn insert_address_in_tx(
+/// Inserts an address; returns false if its asset has the address already.
+pub(crate) async fn insert_address_in_tx(
     conn: &mut PgConnection,
     address: &Address,
 ) -> Result<bool, sqlx::Error> {
@@ -79,7 +79,7 @@ pub async fn insert_address_in_tx(
          values ($1, $2, $3, $4, $5, $6, $7, $7)
          on conflict (address, asset_code) do nothing",
         address.id as _,
-        address.address,
+        address.text,
         address.asset.as_ref().map(AssetCode::as_str),
         address.wallet as _,
         address.custom_data,
@@ -89,9 +89,8 @@ pub async fn insert_address_in_tx(
     Ok(written.execute(conn).await?.rows_affected() == 1)
 }
 
-/// Takes the next index of a key. Others wait for the end of this transaction, so that no index is
-/// left out.
-pub async fn claim_index_in_tx(
+/// Takes the next index of a key. Others wait until this transaction ends, so no index is skipped.
+pub(crate) async fn claim_index_in_tx(
     conn: &mut PgConnection,
     fingerprint: &str,
 ) -> Result<i64, sqlx::Error> {
@@ -106,8 +105,8 @@ pub async fn claim_index_in_tx(
     .await
 }
 
-/// Says that a key has been derived up to here.
-pub async fn set_next_index_in_tx(
+/// Sets the index that a key derives next.
+pub(crate) async fn set_next_index_in_tx(
     conn: &mut PgConnection,
     fingerprint: &str,
     next_index: i64,
@@ -117,11 +116,11 @@ pub async fn set_next_index_in_tx(
         fingerprint,
         next_index,
     );
-    platform::pg::ensure_affected(written.execute(conn).await?, 1)
+    ensure_affected(written.execute(conn).await?, 1)
 }
 
-/// Those of the candidates that the asset has.
-pub async fn list_given_in_tx(
+/// Finds which of the candidates the asset has already.
+pub(crate) async fn find_existing_in_tx(
     conn: &mut PgConnection,
     asset: Option<&AssetCode>,
     candidates: &[String],
@@ -136,8 +135,8 @@ pub async fn list_given_in_tx(
     .await
 }
 
-/// Addresses as the request wants them; only those of wallets of `reader` where given.
-pub async fn list_addresses(
+/// Lists addresses; with a `reader`, only those of their wallets.
+pub(crate) async fn list_addresses(
     conn: &mut PgConnection,
     request: &ListRequest,
     reader: Option<UserId>,

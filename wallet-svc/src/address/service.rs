@@ -1,4 +1,4 @@
-//! What can be done with addresses.
+//! The use cases of addresses.
 
 use platform::{
     auth::Caller,
@@ -10,7 +10,7 @@ use platform::{
 };
 use proto::{
     common::v1::ListRequest,
-    wallet::v1::{CreateAddressRequest, CreateAddressResponse},
+    wallet::v1::{self as wire, CreateAddressRequest},
 };
 use sqlx::{PgConnection, PgPool};
 
@@ -25,55 +25,50 @@ use crate::{
     transaction::metadata::Metadata, wallet,
 };
 
-/// How many derived addresses are looked up at once where clients have given the next one already.
-const LOOKED_UP: u32 = 100;
+/// Derived addresses that one query checks, where clients have given the next one already.
+const SKIP_BATCH: u32 = 100;
 
 /// The use cases of addresses.
 #[derive(Debug, Clone)]
-pub struct Addresses {
-    /// Where they are.
-    pub pool: PgPool,
-    /// The assets that they receive.
-    pub assets: AssetDirectory,
+pub(crate) struct Addresses {
+    pub(crate) pool: PgPool,
+    pub(crate) assets: AssetDirectory,
     /// What the provider `hd` derives from.
-    pub keys: AccountKeys,
-    /// When they are made.
-    pub clock: Clock,
-    /// Their ids.
-    pub ids: Ids,
+    pub(crate) keys: AccountKeys,
+    pub(crate) clock: Clock,
+    pub(crate) ids: Ids,
 }
 
 impl Addresses {
-    /// Keeps a given address or derives the next one, once per key.
-    pub async fn create(
+    /// Stores a given address or derives the next one, once per idempotency key.
+    pub(crate) async fn create(
         &self,
         request: CreateAddressRequest,
         key: Option<&Key>,
-    ) -> Result<Reply<CreateAddressResponse>, Error> {
+    ) -> Result<Reply<wire::Address>, Error> {
         let asset = match &request.asset_code {
             Some(code) => self.assets.find(code).await?.map(|asset| asset.code),
             None => None,
         };
         let new = convert::new_address(request, asset)?;
         let mut work = match idempotency::start(&self.pool, SCHEMA, key).await? {
-            Started::Replay(answer) => return Ok(answer),
+            Started::Replay(reply) => return Ok(reply),
             Started::Fresh(work) => work,
         };
         if let Some(id) = new.wallet
             && wallet::repo::find_wallet(&mut *work, id).await?.is_none()
         {
-            let message = "there is no such wallet";
+            let message = "wallet not found";
             return Err(Failure::invalid("walletId", FieldCode::UnknownReference, message).into());
         }
         let address = match &new.source {
-            Source::Given(address) => self.keep(&mut work, &new, address).await?,
-            Source::Derived => self.derive(&mut work, &new).await?,
+            Source::Given(address) => self.insert_given(&mut work, &new, address).await?,
+            Source::Derived => self.insert_derived(&mut work, &new).await?,
         };
-        let address = Some(convert::address(&address));
-        Ok(work.commit(CreateAddressResponse { address }).await?)
+        Ok(work.commit(convert::address(&address)).await?)
     }
 
-    async fn keep(
+    async fn insert_given(
         &self,
         conn: &mut PgConnection,
         new: &NewAddress,
@@ -88,7 +83,11 @@ impl Addresses {
         Err(taken.field("address", Code::AddressTaken, message).into())
     }
 
-    async fn derive(&self, conn: &mut PgConnection, new: &NewAddress) -> Result<Address, Error> {
+    async fn insert_derived(
+        &self,
+        conn: &mut PgConnection,
+        new: &NewAddress,
+    ) -> Result<Address, Error> {
         let key = new.asset.as_ref().and_then(|asset| self.keys.find(asset));
         let Some(key) = key else {
             let message = "no extended public key is configured for this asset";
@@ -96,30 +95,30 @@ impl Addresses {
         };
         let fingerprint = key.fingerprint();
         let claimed = repo::claim_index_in_tx(conn, &fingerprint).await?;
-        let mut index = u32::try_from(claimed).map_err(|_| used_up())?;
+        let mut index = u32::try_from(claimed).map_err(|_| exhausted())?;
         loop {
-            let address = self.derived(new, key, index)?;
+            let address = self.derive(new, key, index)?;
             if repo::insert_address_in_tx(conn, &address).await? {
                 return Ok(address);
             }
-            index = pass_over_given(conn, new, key, index).await?;
+            index = skip_existing(conn, new, key, index).await?;
             let next = i64::from(index) + 1;
             repo::set_next_index_in_tx(conn, &fingerprint, next).await?;
         }
     }
 
-    fn derived(&self, new: &NewAddress, key: &AccountKey, index: u32) -> Result<Address, Failure> {
-        let (address, path) = key.address(index).ok_or_else(used_up)?;
+    fn derive(&self, new: &NewAddress, key: &AccountKey, index: u32) -> Result<Address, Failure> {
+        let derived = key.address(index).ok_or_else(exhausted)?;
         let metadata = Metadata::default()
             .with_text("provider", "hd")
-            .with_text("path", &path);
-        Ok(self.address(new, address, &metadata))
+            .with_text("path", &derived.path);
+        Ok(self.address(new, derived.address, &metadata))
     }
 
-    fn address(&self, new: &NewAddress, address: String, metadata: &Metadata) -> Address {
+    fn address(&self, new: &NewAddress, text: String, metadata: &Metadata) -> Address {
         Address {
             id: self.ids.next(),
-            address,
+            text,
             asset: new.asset.clone(),
             wallet: new.wallet,
             custom_data: new.custom_data.clone(),
@@ -128,17 +127,18 @@ impl Addresses {
         }
     }
 
-    /// The oldest with this address, if the caller may know of it.
-    pub async fn get(&self, caller: &Caller, address: &str) -> Result<Address, Error> {
+    /// Returns the oldest entry of an address that the caller may see.
+    pub(crate) async fn get(&self, caller: &Caller, address: &str) -> Result<Address, Error> {
         let reader = access::reader(caller)?;
         check_address(address).map_err(|_| Error::AddressNotFound)?;
         let mut conn = self.pool.acquire().await?;
-        let found = repo::find_address(&mut conn, address, reader).await?;
-        found.ok_or(Error::AddressNotFound)
+        repo::find_address(&mut conn, address, reader)
+            .await?
+            .ok_or(Error::AddressNotFound)
     }
 
-    /// Addresses that the caller may know of.
-    pub async fn list(
+    /// Lists the addresses that the caller may see.
+    pub(crate) async fn list(
         &self,
         caller: &Caller,
         request: &ListRequest,
@@ -149,9 +149,9 @@ impl Addresses {
     }
 }
 
-/// The first index after this one whose address the asset does not have. A client that brings the
-/// addresses of its last system along has given any number of them.
-async fn pass_over_given(
+/// Returns the first index after this one whose address the asset does not have. There may be many:
+/// a client may have given all addresses of an earlier system.
+async fn skip_existing(
     conn: &mut PgConnection,
     new: &NewAddress,
     key: &AccountKey,
@@ -159,20 +159,22 @@ async fn pass_over_given(
 ) -> Result<u32, Error> {
     let mut first = index + 1;
     loop {
-        let derived = (first..first + LOOKED_UP).map_while(|index| key.address(index));
-        let candidates: Vec<_> = derived.map(|(address, _)| address).collect();
+        let candidates: Vec<_> = (first..first + SKIP_BATCH)
+            .map_while(|index| key.address(index))
+            .map(|derived| derived.address)
+            .collect();
         if candidates.is_empty() {
-            return Err(used_up().into());
+            return Err(exhausted().into());
         }
-        let given = repo::list_given_in_tx(conn, new.asset.as_ref(), &candidates).await?;
+        let existing = repo::find_existing_in_tx(conn, new.asset.as_ref(), &candidates).await?;
         let mut indexes = (first..).zip(&candidates);
-        if let Some((free, _)) = indexes.find(|(_, candidate)| !given.contains(candidate)) {
+        if let Some((free, _)) = indexes.find(|(_, candidate)| !existing.contains(candidate)) {
             return Ok(free);
         }
-        first += LOOKED_UP;
+        first += SKIP_BATCH;
     }
 }
 
-fn used_up() -> Failure {
-    Failure::internal("the key is used up")
+fn exhausted() -> Failure {
+    Failure::internal("all addresses of the extended public key are used")
 }

@@ -1,21 +1,21 @@
-//! The code of an asset. Pure.
+//! Asset codes. Pure.
 
 use std::{fmt, sync::Arc};
 
 use platform::error::{FieldCode, InvalidValue};
 
-/// The code of an asset, as it was written when the asset was made.
+/// The code of an asset, in the case in which the asset was created.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct AssetCode(Arc<str>);
+pub(crate) struct AssetCode(Arc<str>);
 
 impl AssetCode {
-    /// Wraps a code read from the assets' table.
-    pub fn stored(code: &str) -> Self {
+    /// Wraps a code that the database holds.
+    pub(crate) fn stored(code: &str) -> Self {
         Self(code.into())
     }
 
-    /// Reads the code of a new asset: `^[a-zA-Z0-9]{1,16}$`.
-    pub fn parse(code: &str) -> Result<Self, InvalidValue> {
+    /// Parses a code: `^[a-zA-Z0-9]{1,16}$`.
+    pub(crate) fn parse(code: &str) -> Result<Self, InvalidValue> {
         if code.is_empty() {
             return Err(InvalidValue::new(FieldCode::Required, "is required"));
         }
@@ -27,8 +27,7 @@ impl AssetCode {
         Err(InvalidValue::new(FieldCode::Format, message))
     }
 
-    /// As text.
-    pub fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 }
@@ -50,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_are_letters_and_digits() {
+    fn a_code_has_1_to_16_letters_and_digits() {
         for code in ["a", "USDC", "0x", "abcdefghij123456"] {
             assert_eq!(AssetCode::parse(code).unwrap().as_str(), code);
         }

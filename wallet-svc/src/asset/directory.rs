@@ -1,6 +1,7 @@
-//! Finds the asset that a request means by a code in any case. Only what never changes of an asset is
-//! remembered, so that every replica is right without hearing of changes: whether it is enabled and
-//! how fine it is are read under its lock by the poster, its type by [`AssetDirectory::read`].
+//! Resolves an asset code, in any case, to the code as stored.
+//!
+//! Only codes are cached, which never change, so replicas need no invalidation. Whether an asset is
+//! enabled and its decimal places are read with the posting; its type by [`AssetDirectory::read`].
 
 use moka::future::Cache;
 use sqlx::PgPool;
@@ -10,49 +11,48 @@ use super::{
     repo,
 };
 
-/// Assets remembered; more are looked up again.
-const REMEMBERED: u64 = 10_000;
+/// Codes in the cache; others are read each time.
+const CACHE_CAPACITY: u64 = 10_000;
 
-/// Assets by code. Cloning is cheap and shares the memory.
+/// Assets by code. Cloning is cheap and shares the cache.
 #[derive(Debug, Clone)]
-pub struct AssetDirectory {
+pub(crate) struct AssetDirectory {
     pool: PgPool,
-    known: Cache<String, AssetCode>,
+    codes: Cache<String, AssetCode>,
 }
 
-/// What is known of an asset before it is locked.
+/// An asset that a request names.
 #[derive(Debug, Clone)]
-pub struct KnownAsset {
-    /// As it was written when it was made.
-    pub code: AssetCode,
-    /// What sort of thing it is, if it was read rather than remembered.
-    pub kind: Option<AssetType>,
+pub(crate) struct ResolvedAsset {
+    /// As stored.
+    pub(crate) code: AssetCode,
+    /// `None` from the cache: the type may have changed.
+    pub(crate) kind: Option<AssetType>,
 }
 
 impl AssetDirectory {
-    /// A directory that remembers nothing yet.
-    pub fn new(pool: PgPool) -> Self {
-        let known = Cache::new(REMEMBERED);
-        Self { pool, known }
+    /// Creates a directory with an empty cache.
+    pub(crate) fn new(pool: PgPool) -> Self {
+        let codes = Cache::new(CACHE_CAPACITY);
+        Self { pool, codes }
     }
 
-    /// The asset with this code.
-    pub async fn find(&self, code: &str) -> Result<Option<KnownAsset>, sqlx::Error> {
-        let remembered = self.known.get(&code.to_ascii_lowercase()).await;
-        match remembered {
-            Some(code) => Ok(Some(KnownAsset { code, kind: None })),
+    /// Finds an asset, in the cache if it is there.
+    pub(crate) async fn find(&self, code: &str) -> Result<Option<ResolvedAsset>, sqlx::Error> {
+        match self.codes.get(&code.to_ascii_lowercase()).await {
+            Some(code) => Ok(Some(ResolvedAsset { code, kind: None })),
             None => self.read(code).await,
         }
     }
 
-    /// The asset with this code, and its type as it is now.
-    pub async fn read(&self, code: &str) -> Result<Option<KnownAsset>, sqlx::Error> {
+    /// Reads an asset with its current type.
+    pub(crate) async fn read(&self, code: &str) -> Result<Option<ResolvedAsset>, sqlx::Error> {
         let Some(asset) = repo::find_asset(&self.pool, code).await? else {
             return Ok(None);
         };
         let key = asset.code.as_str().to_ascii_lowercase();
-        self.known.insert(key, asset.code.clone()).await;
-        Ok(Some(KnownAsset {
+        self.codes.insert(key, asset.code.clone()).await;
+        Ok(Some(ResolvedAsset {
             code: asset.code,
             kind: Some(asset.kind),
         }))

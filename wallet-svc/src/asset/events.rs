@@ -1,4 +1,4 @@
-//! An asset's changes as events.
+//! The events of assets.
 
 use platform::{
     ids::Ids,
@@ -9,8 +9,8 @@ use proto::events::v1::AssetChanged;
 use super::model::Asset;
 use crate::SCHEMA;
 
-/// It was made or changed.
-pub fn changed(asset: &Asset, ids: &Ids) -> Message {
+/// Returns the event of a created or updated asset.
+pub(crate) fn changed(asset: &Asset, ids: &Ids) -> Message {
     let aggregate = Aggregate {
         kind: "asset",
         id: asset.id.uuid(),

@@ -1,6 +1,6 @@
 //! `AssetService`: everybody reads, admins write.
 
-use platform::{auth::Caller, idempotency::Key};
+use platform::grpc::{Call, respond};
 use proto::wallet::v1::{
     CreateAssetRequest, CreateAssetResponse, GetAssetRequest, GetAssetResponse, ListAssetsRequest,
     ListAssetsResponse, UpdateAssetRequest, UpdateAssetResponse,
@@ -12,10 +12,7 @@ use super::{convert, service::Assets};
 
 /// Adapts [`Assets`] to gRPC.
 #[derive(Debug, Clone)]
-pub struct AssetGrpc(
-    /// The use cases.
-    pub Assets,
-);
+pub(crate) struct AssetGrpc(pub(crate) Assets);
 
 #[tonic::async_trait]
 impl AssetService for AssetGrpc {
@@ -23,10 +20,12 @@ impl AssetService for AssetGrpc {
         &self,
         request: Request<CreateAssetRequest>,
     ) -> Result<Response<CreateAssetResponse>, Status> {
-        Caller::of(&request)?.require_admin()?;
-        let key = Key::from_request(&request)?;
-        let new = convert::new_asset(request.into_inner())?;
-        Ok(self.0.create(new, key.as_ref()).await?.into_response())
+        let Call { key, body, .. } = Call::of_admin(request)?;
+        let new = convert::new_asset(body)?;
+        let reply = self.0.create(new, key.as_ref()).await?;
+        Ok(respond(reply, |asset| CreateAssetResponse {
+            asset: Some(asset),
+        }))
     }
 
     async fn get_asset(
@@ -54,10 +53,9 @@ impl AssetService for AssetGrpc {
         &self,
         request: Request<UpdateAssetRequest>,
     ) -> Result<Response<UpdateAssetResponse>, Status> {
-        Caller::of(&request)?.require_admin()?;
-        let request = request.into_inner();
-        let code = request.code.clone();
-        let patch = convert::asset_patch(request)?;
+        let Call { body, .. } = Call::of_admin(request)?;
+        let code = body.code.clone();
+        let patch = convert::asset_patch(body)?;
         let asset = self.0.update(&code, patch).await?;
         let asset = Some(convert::asset(&asset));
         Ok(Response::new(UpdateAssetResponse { asset }))

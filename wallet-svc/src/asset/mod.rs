@@ -1,10 +1,10 @@
 //! Assets: currencies, tokens and points.
 
-pub mod code;
-pub mod convert;
-pub mod directory;
-pub mod events;
-pub mod grpc;
-pub mod model;
-pub mod repo;
-pub mod service;
+pub(crate) mod code;
+pub(crate) mod convert;
+pub(crate) mod directory;
+pub(crate) mod events;
+pub(crate) mod grpc;
+pub(crate) mod model;
+pub(crate) mod repo;
+pub(crate) mod service;

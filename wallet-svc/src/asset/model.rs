@@ -1,27 +1,26 @@
-//! An asset: a currency, token or point. Pure.
+//! An asset: a currency, a token or points. Pure.
 
 use chrono::{DateTime, Utc};
 use platform::{ids::Id, money::DecimalPlaces, patch::Patch};
 
-pub use super::code::AssetCode;
+pub(crate) use super::code::AssetCode;
 
-/// The id of an asset, which events about it carry. Clients use its code.
-pub type AssetId = Id<Asset>;
+/// The internal id, which events carry; clients use the code.
+pub(crate) type AssetId = Id<Asset>;
 
-/// What sort of thing it is.
+/// The type of an asset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AssetType {
-    /// A coin or token on a chain.
+pub(crate) enum AssetType {
+    /// A coin or token on a blockchain.
     Crypto,
-    /// The shop's own.
+    /// Points or a token of the shop.
     Custom,
-    /// A state's money.
+    /// Money of a state.
     Fiat,
 }
 
 impl AssetType {
-    /// Its public name.
-    pub const fn as_str(self) -> &'static str {
+    pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Crypto => "crypto",
             Self::Custom => "custom",
@@ -29,83 +28,76 @@ impl AssetType {
         }
     }
 
-    /// The type with this name.
-    pub fn find(name: &str) -> Option<Self> {
+    pub(crate) fn find(name: &str) -> Option<Self> {
         [Self::Crypto, Self::Custom, Self::Fiat]
             .into_iter()
             .find(|kind| kind.as_str() == name)
     }
 }
 
-/// A currency, token or point.
+/// A currency, token or points.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asset {
-    /// Its id.
-    pub id: AssetId,
+pub(crate) struct Asset {
+    pub(crate) id: AssetId,
     /// Unique without regard to case; never changes.
-    pub code: AssetCode,
-    /// For people.
-    pub name: String,
-    /// `$`, `₿`.
-    pub symbol: Option<String>,
-    /// What sort of thing it is.
-    pub kind: AssetType,
-    /// How fine it can be divided.
-    pub decimal_places: DecimalPlaces,
+    pub(crate) code: AssetCode,
+    pub(crate) name: String,
+    /// Like `$` or `₿`.
+    pub(crate) symbol: Option<String>,
+    pub(crate) kind: AssetType,
+    /// The decimals that amounts may have.
+    pub(crate) decimal_places: DecimalPlaces,
     /// Whether it accepts new transactions.
-    pub enabled: bool,
-    /// Whether Guerdon made it.
-    pub system: bool,
-    /// Where its picture is.
-    pub logo: Option<String>,
-    /// JSON object about its contract.
-    pub contract: String,
-    /// The client's JSON object, as written.
-    pub custom_data: String,
+    pub(crate) enabled: bool,
+    /// Created by Guerdon, and mostly read-only.
+    pub(crate) system: bool,
+    /// URL or path of a picture.
+    pub(crate) logo: Option<String>,
+    /// JSON object about the contract on its blockchain.
+    pub(crate) contract: String,
+    /// JSON object of the client, as written.
+    pub(crate) custom_data: String,
     /// JSON object of the service.
-    pub metadata: String,
-    /// Counts its events from 1; 0 before the first.
-    pub version: i64,
-    /// When it was made.
-    pub created_at: DateTime<Utc>,
-    /// When it changed last.
-    pub updated_at: DateTime<Utc>,
+    pub(crate) metadata: String,
+    /// Counts the events from 1; 0 before the first.
+    pub(crate) version: i64,
+    pub(crate) created_at: DateTime<Utc>,
+    pub(crate) updated_at: DateTime<Utc>,
 }
 
-/// What a new asset starts with; fields as in [`Asset`].
+/// A new asset; fields as in [`Asset`].
 #[derive(Debug, Clone)]
-pub struct NewAsset {
-    pub code: AssetCode,
-    pub name: String,
-    pub symbol: Option<String>,
-    pub kind: AssetType,
-    pub decimal_places: DecimalPlaces,
-    pub enabled: bool,
-    pub logo: Option<String>,
-    pub contract: String,
-    pub custom_data: String,
+pub(crate) struct NewAsset {
+    pub(crate) code: AssetCode,
+    pub(crate) name: String,
+    pub(crate) symbol: Option<String>,
+    pub(crate) kind: AssetType,
+    pub(crate) decimal_places: DecimalPlaces,
+    pub(crate) enabled: bool,
+    pub(crate) logo: Option<String>,
+    pub(crate) contract: String,
+    pub(crate) custom_data: String,
 }
 
-/// A change of an asset; fields as in [`Asset`].
+/// An update of an asset; fields as in [`Asset`].
 #[derive(Debug, Clone, Default)]
-pub struct AssetPatch {
-    pub name: Option<String>,
-    pub symbol: Patch<String>,
-    pub kind: Option<AssetType>,
-    pub decimal_places: Option<DecimalPlaces>,
-    pub enabled: Option<bool>,
-    pub logo: Patch<String>,
-    pub contract: Option<String>,
-    pub custom_data: Option<String>,
+pub(crate) struct AssetPatch {
+    pub(crate) name: Option<String>,
+    pub(crate) symbol: Patch<String>,
+    pub(crate) kind: Option<AssetType>,
+    pub(crate) decimal_places: Option<DecimalPlaces>,
+    pub(crate) enabled: Option<bool>,
+    pub(crate) logo: Patch<String>,
+    pub(crate) contract: Option<String>,
+    pub(crate) custom_data: Option<String>,
 }
 
-/// A system asset would change in more than `enabled`, `customData` and `logo`.
+/// Rejects an update of a system asset beyond `enabled`, `customData` and `logo`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ReadOnly;
+pub(crate) struct ReadOnly;
 
 impl Asset {
-    /// A new asset.
-    pub fn create(id: AssetId, new: NewAsset, now: DateTime<Utc>) -> Self {
+    pub(crate) fn create(id: AssetId, new: NewAsset, now: DateTime<Utc>) -> Self {
         Self {
             id,
             code: new.code,
@@ -125,19 +117,23 @@ impl Asset {
         }
     }
 
-    /// Applies a patch. `None` where it changes nothing.
-    pub fn patched(&self, patch: AssetPatch, now: DateTime<Utc>) -> Result<Option<Self>, ReadOnly> {
+    /// Applies an update; returns `None` if it changes nothing.
+    pub(crate) fn patched(
+        &self,
+        patch: AssetPatch,
+        now: DateTime<Utc>,
+    ) -> Result<Option<Self>, ReadOnly> {
         let mut after = self.clone();
         after.enabled = patch.enabled.unwrap_or(after.enabled);
         after.logo = patch.logo.or(after.logo);
         after.custom_data = patch.custom_data.unwrap_or(after.custom_data);
-        let open = after.clone();
+        let changeable = after.clone();
         after.name = patch.name.unwrap_or(after.name);
         after.symbol = patch.symbol.or(after.symbol);
         after.kind = patch.kind.unwrap_or(after.kind);
         after.decimal_places = patch.decimal_places.unwrap_or(after.decimal_places);
         after.contract = patch.contract.unwrap_or(after.contract);
-        if self.system && after != open {
+        if self.system && after != changeable {
             return Err(ReadOnly);
         }
         if after == *self {
@@ -148,18 +144,44 @@ impl Asset {
         Ok(Some(after))
     }
 
-    /// Whether amounts that this asset allowed may not fit `after`.
-    pub fn is_coarser(&self, after: &Self) -> bool {
+    /// Returns whether `after` has fewer decimals, so that amounts may no longer fit.
+    pub(crate) fn is_coarser(&self, after: &Self) -> bool {
         after.decimal_places < self.decimal_places
     }
 }
 
-/// The assets of a first start: code, name, symbol, type, decimal places.
-pub const FIRST_ASSETS: [(&str, &str, Option<&str>, AssetType, i16); 4] = [
-    ("usd", "US Dollar", Some("$"), AssetType::Fiat, 2),
-    ("eur", "Euro", Some("€"), AssetType::Fiat, 2),
-    ("btc", "Bitcoin", Some("₿"), AssetType::Crypto, 8),
-    ("points", "Points", None, AssetType::Custom, 2),
+/// A system asset as the first start creates it.
+pub(crate) struct SystemAsset {
+    pub(crate) code: &'static str,
+    pub(crate) name: &'static str,
+    pub(crate) symbol: Option<&'static str>,
+    pub(crate) kind: AssetType,
+    pub(crate) decimal_places: i16,
+}
+
+impl SystemAsset {
+    const fn new(
+        code: &'static str,
+        name: &'static str,
+        symbol: Option<&'static str>,
+        kind: AssetType,
+        decimal_places: i16,
+    ) -> Self {
+        Self {
+            code,
+            name,
+            symbol,
+            kind,
+            decimal_places,
+        }
+    }
+}
+
+pub(crate) const SYSTEM_ASSETS: [SystemAsset; 4] = [
+    SystemAsset::new("usd", "US Dollar", Some("$"), AssetType::Fiat, 2),
+    SystemAsset::new("eur", "Euro", Some("€"), AssetType::Fiat, 2),
+    SystemAsset::new("btc", "Bitcoin", Some("₿"), AssetType::Crypto, 8),
+    SystemAsset::new("points", "Points", None, AssetType::Custom, 2),
 ];
 
 #[cfg(test)]
@@ -195,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_patch_that_changes_nothing_is_none() {
+    fn an_update_without_a_change_is_none() {
         assert_eq!(patched(false, AssetPatch::default()), Ok(None));
         let same = AssetPatch {
             name: Some("Gold".to_owned()),
@@ -207,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changes_is_counted() {
+    fn a_change_increments_the_version() {
         let patch = AssetPatch {
             kind: Some(AssetType::Fiat),
             symbol: Patch::Null,
@@ -223,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn system_assets_change_in_three_fields_only() {
+    fn system_assets_change_only_in_enabled_logo_and_custom_data() {
         let open = AssetPatch {
             enabled: Some(false),
             logo: Patch::Null,

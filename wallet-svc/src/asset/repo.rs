@@ -1,4 +1,4 @@
-//! Assets in the database.
+//! Reads and writes assets.
 
 use chrono::{DateTime, Utc};
 use platform::{
@@ -11,9 +11,8 @@ use platform::{
 use proto::{common::v1::ListRequest, lists::wallet::ASSETS};
 use sqlx::{Executor, FromRow, PgConnection, Postgres, postgres::PgRow};
 
-use super::model::{Asset, AssetCode, AssetId, AssetType, FIRST_ASSETS};
+use super::model::{Asset, AssetCode, AssetId, AssetType, SYSTEM_ASSETS};
 
-/// A row of `wallet.assets`.
 #[derive(Debug, sqlx::FromRow)]
 struct AssetRow {
     id: AssetId,
@@ -62,9 +61,9 @@ impl FromRow<'_, PgRow> for Asset {
     }
 }
 
-/// The asset with this code, in any case. What can be no code is nobody's, and may hold what Postgres
-/// does not take.
-pub async fn find_asset<'c>(
+/// Finds an asset by its code, in any case. A malformed code is not sent to Postgres, which does not
+/// accept every text.
+pub(crate) async fn find_asset<'c>(
     conn: impl Executor<'c, Database = Postgres>,
     code: &str,
 ) -> Result<Option<Asset>, sqlx::Error> {
@@ -81,8 +80,8 @@ pub async fn find_asset<'c>(
     Ok(row.fetch_optional(conn).await?.map(Asset::from))
 }
 
-/// The asset with this code, in any case, locked: postings in it wait.
-pub async fn lock_asset_in_tx(
+/// Locks an asset by its code, in any case; postings in it wait.
+pub(crate) async fn lock_asset_in_tx(
     conn: &mut PgConnection,
     code: &str,
 ) -> Result<Option<Asset>, sqlx::Error> {
@@ -99,8 +98,7 @@ pub async fn lock_asset_in_tx(
     Ok(row.fetch_optional(conn).await?.map(Asset::from))
 }
 
-/// Assets as the request wants them.
-pub async fn list_assets(
+pub(crate) async fn list_assets(
     conn: &mut PgConnection,
     request: &ListRequest,
 ) -> Result<Page<Asset>, Failure> {
@@ -110,8 +108,10 @@ pub async fn list_assets(
         .await
 }
 
-/// Keeps a new asset.
-pub async fn insert_asset_in_tx(conn: &mut PgConnection, asset: &Asset) -> Result<(), sqlx::Error> {
+pub(crate) async fn insert_asset_in_tx(
+    conn: &mut PgConnection,
+    asset: &Asset,
+) -> Result<(), sqlx::Error> {
     let written = sqlx::query!(
         "insert into wallet.assets
              (id, code, name, symbol, type, decimal_places, enabled, system, logo, contract,
@@ -136,8 +136,11 @@ pub async fn insert_asset_in_tx(conn: &mut PgConnection, asset: &Asset) -> Resul
     ensure_affected(written.execute(conn).await?, 1)
 }
 
-/// Keeps what a patch can change.
-pub async fn update_asset_in_tx(conn: &mut PgConnection, asset: &Asset) -> Result<(), sqlx::Error> {
+/// Writes the fields that an update can change.
+pub(crate) async fn update_asset_in_tx(
+    conn: &mut PgConnection,
+    asset: &Asset,
+) -> Result<(), sqlx::Error> {
     let written = sqlx::query!(
         "update wallet.assets
          set name = $2, symbol = $3, type = $4, decimal_places = $5, enabled = $6, logo = $7,
@@ -158,9 +161,12 @@ pub async fn update_asset_in_tx(conn: &mut PgConnection, asset: &Asset) -> Resul
     ensure_affected(written.execute(conn).await?, 1)
 }
 
-/// Whether a transaction was ever accepted in it: each touches a balance, an open one by what it
-/// holds or lets expect. A balance row that was made for a refused one does not count.
-pub async fn is_used(conn: &mut PgConnection, code: &AssetCode) -> Result<bool, sqlx::Error> {
+/// Returns whether a transaction was ever accepted in the asset. Balance rows of rejected ones are
+/// not `used`.
+pub(crate) async fn is_used(
+    conn: &mut PgConnection,
+    code: &AssetCode,
+) -> Result<bool, sqlx::Error> {
     sqlx::query_scalar!(
         r#"select exists (
                select from wallet.balances where asset_code = $1 and used
@@ -171,13 +177,13 @@ pub async fn is_used(conn: &mut PgConnection, code: &AssetCode) -> Result<bool, 
     .await
 }
 
-/// Makes the first assets unless they exist; nobody is told yet.
-pub async fn insert_first_assets_in_tx(
+/// Inserts the system assets that do not exist, as unpublished (version 0).
+pub(crate) async fn insert_system_assets_in_tx(
     conn: &mut PgConnection,
     ids: &Ids,
     now: DateTime<Utc>,
 ) -> Result<(), sqlx::Error> {
-    for (code, name, symbol, kind, decimal_places) in FIRST_ASSETS {
+    for asset in SYSTEM_ASSETS {
         sqlx::query!(
             "insert into wallet.assets
                  (id, code, name, symbol, type, decimal_places, system, version, created_at,
@@ -185,11 +191,11 @@ pub async fn insert_first_assets_in_tx(
              values ($1, $2, $3, $4, $5, $6, true, 0, $7, $7)
              on conflict do nothing",
             ids.next::<Asset>() as _,
-            code,
-            name,
-            symbol,
-            kind.as_str(),
-            decimal_places,
+            asset.code,
+            asset.name,
+            asset.symbol,
+            asset.kind.as_str(),
+            asset.decimal_places,
             now,
         )
         .execute(&mut *conn)
@@ -198,8 +204,10 @@ pub async fn insert_first_assets_in_tx(
     Ok(())
 }
 
-/// The assets that nobody was told of yet, which must be told of in this transaction.
-pub async fn take_untold_in_tx(conn: &mut PgConnection) -> Result<Vec<Asset>, sqlx::Error> {
+/// Marks the unpublished assets as published and returns them; the caller appends their events.
+pub(crate) async fn take_unpublished_in_tx(
+    conn: &mut PgConnection,
+) -> Result<Vec<Asset>, sqlx::Error> {
     let rows = sqlx::query_as!(
         AssetRow,
         "update wallet.assets set version = 1 where version = 0

@@ -1,4 +1,4 @@
-//! What can be done with assets.
+//! The use cases of assets.
 
 use platform::{
     clock::Clock,
@@ -8,48 +8,52 @@ use platform::{
     messaging::outbox,
     pg,
 };
-use proto::{common::v1::ListRequest, wallet::v1::CreateAssetResponse};
+use proto::{common::v1::ListRequest, wallet::v1 as wire};
 use sqlx::{PgConnection, PgPool};
 
 use super::{
     convert, events,
-    model::{Asset, AssetPatch, NewAsset},
+    model::{Asset, AssetPatch, NewAsset, ReadOnly},
     repo,
 };
 use crate::{SCHEMA, error::Error};
 
 /// The use cases of assets.
 #[derive(Debug, Clone)]
-pub struct Assets {
+pub(crate) struct Assets {
     pool: PgPool,
     clock: Clock,
     ids: Ids,
 }
 
 impl Assets {
-    /// Assets in this database.
-    pub const fn new(pool: PgPool, clock: Clock, ids: Ids) -> Self {
+    pub(crate) const fn new(pool: PgPool, clock: Clock, ids: Ids) -> Self {
         Self { pool, clock, ids }
     }
 
-    /// Makes the assets of a first start unless they exist, and tells of every asset that nobody was
-    /// told of yet. Of several processes that start at once, one tells.
-    pub async fn make_first_in_tx(&self, conn: &mut PgConnection) -> Result<(), sqlx::Error> {
-        repo::insert_first_assets_in_tx(conn, &self.ids, self.clock.now()).await?;
-        let untold = repo::take_untold_in_tx(conn).await?;
-        let events = untold.iter().map(|asset| events::changed(asset, &self.ids));
-        let events: Vec<_> = events.collect();
+    /// Creates the system assets that are missing, and publishes each asset that has not been
+    /// published. Of several processes that start at the same time, one publishes.
+    pub(crate) async fn create_system_assets_in_tx(
+        &self,
+        conn: &mut PgConnection,
+    ) -> Result<(), sqlx::Error> {
+        repo::insert_system_assets_in_tx(conn, &self.ids, self.clock.now()).await?;
+        let unpublished = repo::take_unpublished_in_tx(conn).await?;
+        let events: Vec<_> = unpublished
+            .iter()
+            .map(|asset| events::changed(asset, &self.ids))
+            .collect();
         outbox::append_in_tx(conn, SCHEMA, &events).await
     }
 
-    /// Makes an asset, once per key.
-    pub async fn create(
+    /// Creates an asset, once per idempotency key.
+    pub(crate) async fn create(
         &self,
         new: NewAsset,
         key: Option<&Key>,
-    ) -> Result<Reply<CreateAssetResponse>, Error> {
+    ) -> Result<Reply<wire::Asset>, Error> {
         let mut work = match idempotency::start(&self.pool, SCHEMA, key).await? {
-            Started::Replay(answer) => return Ok(answer),
+            Started::Replay(reply) => return Ok(reply),
             Started::Fresh(work) => work,
         };
         let asset = Asset::create(self.ids.next(), new, self.clock.now());
@@ -61,31 +65,30 @@ impl Assets {
             ]))?;
         let event = events::changed(&asset, &self.ids);
         outbox::append_in_tx(&mut work, SCHEMA, &[event]).await?;
-        let asset = Some(convert::asset(&asset));
-        Ok(work.commit(CreateAssetResponse { asset }).await?)
+        Ok(work.commit(convert::asset(&asset)).await?)
     }
 
-    /// The asset with this code, in any case.
-    pub async fn get(&self, code: &str) -> Result<Asset, Error> {
+    /// Returns the asset with this code, in any case.
+    pub(crate) async fn get(&self, code: &str) -> Result<Asset, Error> {
         let found = repo::find_asset(&self.pool, code).await?;
         found.ok_or(Error::AssetNotFound)
     }
 
-    /// Assets as the request wants them.
-    pub async fn list(&self, request: &ListRequest) -> Result<Page<Asset>, Error> {
+    pub(crate) async fn list(&self, request: &ListRequest) -> Result<Page<Asset>, Error> {
         let mut conn = self.pool.acquire().await?;
         Ok(repo::list_assets(&mut conn, request).await?)
     }
 
-    /// Changes an asset. Postings share the lock of its row, so that none is accepted once it answers
-    /// that the asset is disabled, and a first use cannot slip past a coarser rule.
-    pub async fn update(&self, code: &str, patch: AssetPatch) -> Result<Asset, Error> {
+    /// Updates an asset under its lock, which postings share: once this returns that the asset is
+    /// disabled, no posting in it is accepted, and a first use cannot race with fewer decimals.
+    pub(crate) async fn update(&self, code: &str, patch: AssetPatch) -> Result<Asset, Error> {
         pg::retry_serialization(async || {
             let mut tx = pg::tx(&self.pool).await?;
-            let before = repo::lock_asset_in_tx(&mut tx, code).await?;
-            let before = before.ok_or(Error::AssetNotFound)?;
+            let before = repo::lock_asset_in_tx(&mut tx, code)
+                .await?
+                .ok_or(Error::AssetNotFound)?;
             let patched = before.patched(patch.clone(), self.clock.now());
-            let Some(after) = patched.map_err(|_| Error::AssetReadOnly)? else {
+            let Some(after) = patched.map_err(|ReadOnly| Error::AssetReadOnly)? else {
                 return Ok(before);
             };
             if before.is_coarser(&after) && repo::is_used(&mut tx, &before.code).await? {

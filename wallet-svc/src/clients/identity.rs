@@ -1,38 +1,37 @@
-//! Users, who live in identity-svc.
+//! Reads users from identity-svc.
 
 use platform::{error::Failure, grpc::client::Client};
 use proto::identity::v1::{BatchGetUsersRequest, User, user_service_client::UserServiceClient};
 
 use crate::wallet::model::UserId;
 
-/// The most users that one call may ask for.
-const BATCH: usize = 1_000;
+/// Users that one call may request.
+const MAX_BATCH: usize = 1_000;
 
-/// Asks identity-svc about users.
+/// A client of identity-svc. Cloning is cheap.
 #[derive(Debug, Clone)]
-pub struct Users(UserServiceClient<Client>);
+pub(crate) struct Users(UserServiceClient<Client>);
 
 impl Users {
-    /// Asks over this connection.
-    pub fn new(identity: &Client) -> Self {
+    pub(crate) fn new(identity: &Client) -> Self {
         Self(identity.service())
     }
 
-    /// Whether there is such a user.
-    pub async fn exists(&self, user: UserId) -> Result<bool, Failure> {
+    pub(crate) async fn exists(&self, user: UserId) -> Result<bool, Failure> {
         Ok(!self.find(&[user]).await?.is_empty())
     }
 
-    /// These users, in any order; unknown ones are left out.
-    pub async fn find(&self, users: &[UserId]) -> Result<Vec<User>, Failure> {
+    /// Finds users, in any order.
+    pub(crate) async fn find(&self, users: &[UserId]) -> Result<Vec<User>, Failure> {
         let mut found = Vec::with_capacity(users.len());
-        for batch in users.chunks(BATCH) {
+        for batch in users.chunks(MAX_BATCH) {
             let request = BatchGetUsersRequest {
                 ids: batch.iter().map(ToString::to_string).collect(),
             };
-            let answer = self.0.clone().batch_get_users(request).await;
-            let answer = answer.map_err(|status| Failure::from_status(&status))?;
-            found.extend(answer.into_inner().users);
+            let mut client = self.0.clone();
+            let response = client.batch_get_users(request).await;
+            let response = response.map_err(|status| Failure::from_status(&status))?;
+            found.extend(response.into_inner().users);
         }
         Ok(found)
     }

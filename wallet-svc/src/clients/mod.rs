@@ -1,3 +1,3 @@
-//! The other contexts, as wallet-svc needs them.
+//! Calls to other services.
 
-pub mod identity;
+pub(crate) mod identity;

@@ -1,7 +1,7 @@
-//! The events of other contexts that move money, one file an event.
+//! Consumes the events of other services that move money, one file for each event.
 //!
-//! Each effect is known to the ledger by its order or its transaction id, so an event that comes
-//! twice, or before an earlier one, changes nothing.
+//! The ledger identifies each effect by its order or its transaction id, so events may be redelivered
+//! and may arrive in any order.
 
 pub mod order_canceled;
 pub mod order_paid;
@@ -15,21 +15,19 @@ use crate::{
     posting::{Answer, Posting, Postings},
 };
 
-/// The context of orders-svc.
-pub const ORDERS: Schema = Schema::new("orders");
-/// The context of identity-svc.
-pub const IDENTITY: Schema = Schema::new("identity");
+/// The schema of orders-svc, which names its events.
+pub(crate) const ORDERS: Schema = Schema::new("orders");
+/// The schema of identity-svc, which names its events.
+pub(crate) const IDENTITY: Schema = Schema::new("identity");
 
-/// What consumers post with.
+/// The ledger that consumers post to. Cloning is cheap.
 #[derive(Debug, Clone)]
-pub struct Poster {
-    /// The way to the ledger.
-    pub postings: Postings,
-    /// The assets.
-    pub assets: AssetDirectory,
+pub struct Ledger {
+    pub(crate) postings: Postings,
+    pub(crate) assets: AssetDirectory,
 }
 
-impl Poster {
+impl Ledger {
     async fn post(&self, command: Command, actor: &str) -> Result<Applied, Failure> {
         let posting = Posting {
             command,
@@ -44,22 +42,22 @@ impl Poster {
 
     async fn asset(&self, code: &str) -> Result<AssetCode, Failure> {
         let found = self.assets.find(code).await?;
-        let asset = found.ok_or_else(|| malformed(format!("there is no asset {code:?}")))?;
+        let asset = found.ok_or_else(|| malformed(format!("asset {code:?} not found")))?;
         Ok(asset.code)
     }
 }
 
-/// An amount as our own services write it.
+/// Parses an amount of a service.
 fn amount(text: &str) -> Result<Amount, Failure> {
     text.parse()
-        .map_err(|_| malformed(format!("{text:?} is no amount")))
+        .map_err(|_| malformed(format!("{text:?} is not an amount")))
 }
 
 fn id<T>(text: &str) -> Result<Id<T>, Failure> {
-    Id::parse(text).map_err(|_| malformed(format!("{text:?} is no id")))
+    Id::parse(text).map_err(|_| malformed(format!("{text:?} is not an id")))
 }
 
-/// An event that cannot be applied as it is: a fault of its publisher, for people to look at.
-fn malformed(what: String) -> Failure {
-    Failure::internal(what)
+/// Fails because of a bug in the publisher; the event becomes a dead letter.
+fn malformed(reason: String) -> Failure {
+    Failure::internal(reason)
 }

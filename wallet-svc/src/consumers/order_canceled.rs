@@ -1,4 +1,4 @@
-//! `OrderCanceled`: the order's bonus is taken back in proportion to the refund.
+//! `OrderCanceled`: revokes the bonus of a canceled order in proportion to the refund.
 
 use platform::{
     error::Failure,
@@ -6,18 +6,14 @@ use platform::{
 };
 use proto::events::v1::OrderCanceled;
 
-use super::{Poster, amount, id};
+use super::{Ledger, amount, id};
 use crate::ledger::{BonusChange, Command};
 
-/// Takes bonuses back.
+/// Revokes the bonus of a canceled order in proportion to the refund.
 #[derive(Debug, Clone)]
-pub struct RevokeBonus(
-    /// What it posts with.
-    pub Poster,
-);
+pub struct RevokeBonus(pub Ledger);
 
 impl RevokeBonus {
-    /// Applies the event.
     pub async fn handle(&self, event: OrderCanceled) -> Result<Applied, Failure> {
         if event.bonus_revoked.is_empty() {
             return Ok(Applied::Before);
@@ -33,8 +29,9 @@ impl RevokeBonus {
             granted: None,
             revoked: Some(revoked),
         };
-        let command = Command::Bonus(change);
-        self.0.post(command, "service:orders-svc").await
+        self.0
+            .post(Command::Bonus(change), "service:orders-svc")
+            .await
     }
 }
 

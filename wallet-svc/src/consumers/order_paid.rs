@@ -1,4 +1,4 @@
-//! `OrderPaid`: the order's bonus is granted.
+//! `OrderPaid`: grants the bonus of a paid order.
 
 use platform::{
     error::Failure,
@@ -6,18 +6,14 @@ use platform::{
 };
 use proto::events::v1::OrderPaid;
 
-use super::{Poster, amount, id};
+use super::{Ledger, amount, id};
 use crate::ledger::{BonusChange, Command};
 
-/// Grants bonuses.
+/// Grants the bonus of a paid order.
 #[derive(Debug, Clone)]
-pub struct GrantBonus(
-    /// What it posts with.
-    pub Poster,
-);
+pub struct GrantBonus(pub Ledger);
 
 impl GrantBonus {
-    /// Applies the event.
     pub async fn handle(&self, event: OrderPaid) -> Result<Applied, Failure> {
         let granted = amount(&event.bonus)?;
         if !granted.is_positive() {
@@ -30,8 +26,9 @@ impl GrantBonus {
             granted: Some(granted),
             revoked: None,
         };
-        let command = Command::Bonus(change);
-        self.0.post(command, "service:orders-svc").await
+        self.0
+            .post(Command::Bonus(change), "service:orders-svc")
+            .await
     }
 }
 

@@ -1,4 +1,4 @@
-//! `TaskCompleted`: the reward is credited, under the transaction id that the event carries.
+//! `TaskCompleted`: credits the reward of a completed task.
 
 use platform::{
     error::Failure,
@@ -6,21 +6,17 @@ use platform::{
 };
 use proto::events::v1::TaskCompleted;
 
-use super::{Poster, amount, id};
+use super::{Ledger, amount, id};
 use crate::{
     ledger::{Command, Reward},
     transaction::metadata::Metadata,
 };
 
-/// Credits rewards.
+/// Credits the reward of a completed task.
 #[derive(Debug, Clone)]
-pub struct CreditReward(
-    /// What it posts with.
-    pub Poster,
-);
+pub struct CreditReward(pub Ledger);
 
 impl CreditReward {
-    /// Applies the event.
     pub async fn handle(&self, event: TaskCompleted) -> Result<Applied, Failure> {
         let metadata = Metadata::default()
             .with_text("reason", "task")
@@ -33,8 +29,9 @@ impl CreditReward {
             amount: amount(&event.amount)?,
             metadata,
         };
-        let command = Command::Reward(reward);
-        self.0.post(command, "service:identity-svc").await
+        self.0
+            .post(Command::Reward(reward), "service:identity-svc")
+            .await
     }
 }
 

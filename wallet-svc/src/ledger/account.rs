@@ -8,7 +8,7 @@ use crate::{asset::model::AssetCode, wallet::model::WalletId};
 
 /// A wallet and an asset; sorts in the order in which balances are locked.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct AccountKey {
+pub(crate) struct AccountKey {
     /// The wallet.
     pub wallet: WalletId,
     /// The asset.

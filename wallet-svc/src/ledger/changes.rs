@@ -23,6 +23,10 @@ pub struct StatusChange {
 
 /// The keys of everything that has changed in a book, which holds the rows.
 #[derive(Debug, Default)]
+#[expect(
+    clippy::struct_field_names,
+    reason = "a status change is the field's term"
+)]
 pub struct Changes {
     /// New transactions, in the order of decision.
     pub created: Vec<TransactionId>,

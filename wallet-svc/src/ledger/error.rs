@@ -11,7 +11,7 @@ use crate::{
 
 /// One of the two wallets of a posting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
+pub(crate) enum Side {
     /// The one debited.
     Origin,
     /// The one credited.
@@ -20,12 +20,12 @@ pub enum Side {
 
 /// Why the ledger rejects a command; nothing has changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum LedgerError {
+pub(crate) enum LedgerError {
     /// The wallet does not exist, is a system wallet, or is not the caller's.
     #[error("wallet not found")]
     WalletNotFound(Side),
     /// Origin and destination are one wallet.
-    #[error("origin and destination are the same wallet")]
+    #[error("a wallet cannot pay itself")]
     SameWallet,
     /// The wallet is locked.
     #[error("wallet {0} is locked")]

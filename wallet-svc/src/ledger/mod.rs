@@ -20,12 +20,12 @@ mod validate;
 #[cfg(test)]
 mod properties;
 
-pub use account::{Account, AccountKey};
-pub use bonus::{OrderBonus, OrderId};
-pub use book::{AssetState, Book, WalletState};
-pub use changes::{Changes, StatusChange};
-pub use command::{
+pub(crate) use account::{Account, AccountKey};
+pub(crate) use bonus::{OrderBonus, OrderId};
+pub(crate) use book::{AssetState, Book, WalletState};
+pub(crate) use changes::{Changes, StatusChange};
+pub(crate) use command::{
     Advance, BonusChange, Command, Create, EndHold, Exchange, Leg, Mode, Operation, Refund,
     RefundPart, Reward,
 };
-pub use error::{LedgerError, Side};
+pub(crate) use error::{LedgerError, Side};

@@ -1,4 +1,4 @@
-//! Movements on the wire.
+//! Converts movements to messages.
 
 use platform::clock::to_proto;
 use proto::wallet::v1 as wire;
@@ -6,8 +6,8 @@ use proto::wallet::v1 as wire;
 use super::model::Movement;
 use crate::transaction::{convert, model::Transaction};
 
-/// As the wire has it, with its transaction where it was asked for.
-pub fn movement(movement: &Movement, transaction: Option<&Transaction>) -> wire::Movement {
+/// Encodes a movement, with its transaction if that is included.
+pub(crate) fn movement(movement: &Movement, transaction: Option<&Transaction>) -> wire::Movement {
     wire::Movement {
         id: movement.id.to_string(),
         wallet_id: movement.wallet.to_string(),

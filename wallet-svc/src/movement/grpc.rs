@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use platform::{auth::Caller, list::check};
+use platform::{grpc::Call, list::check};
 use proto::{
     lists::wallet::MOVEMENTS,
     wallet::v1::{
@@ -20,27 +20,27 @@ use super::{
 };
 use crate::{access, error::Error, transaction, wallet::service::Wallets};
 
-/// Answers about movements.
+/// Adapts movements to gRPC.
 #[derive(Debug, Clone)]
-pub struct MovementGrpc {
-    /// Where they are.
-    pub pool: PgPool,
-    /// For the lists of one wallet.
-    pub wallets: Wallets,
+pub(crate) struct MovementGrpc {
+    pub(crate) pool: PgPool,
+    pub(crate) wallets: Wallets,
 }
 
 impl MovementGrpc {
-    /// The movements for the wire, with their transactions where asked for: one more query.
+    /// Encodes movements; their transactions take one more query.
     async fn encode(&self, rows: &[Movement], embed: bool) -> Result<Vec<WireMovement>, Error> {
         let mut transactions = HashMap::new();
         if embed {
             let ids: Vec<_> = rows.iter().map(|movement| movement.transaction).collect();
             let mut conn = self.pool.acquire().await?;
-            let found = transaction::repo::find_transactions(&mut conn, &ids).await?;
+            let found = transaction::repo::find_transactions(&mut conn, &ids, None).await?;
             transactions.extend(found.into_iter().map(|tx| (tx.id, tx)));
         }
-        let encode = |one: &Movement| convert::movement(one, transactions.get(&one.transaction));
-        Ok(rows.iter().map(encode).collect())
+        Ok(rows
+            .iter()
+            .map(|row| convert::movement(row, transactions.get(&row.transaction)))
+            .collect())
     }
 }
 
@@ -50,10 +50,10 @@ impl MovementService for MovementGrpc {
         &self,
         request: Request<GetMovementRequest>,
     ) -> Result<Response<GetMovementResponse>, Status> {
-        let reader = access::reader(Caller::of(&request)?)?;
-        let request = request.into_inner();
-        let include = check::includes(&MOVEMENTS, &request.include)?;
-        let id = MovementId::parse(&request.id).map_err(|_| Error::MovementNotFound)?;
+        let Call { caller, body, .. } = Call::of(request)?;
+        let reader = access::reader(&caller)?;
+        let include = check::includes(&MOVEMENTS, &body.include)?;
+        let id = MovementId::parse(&body.id).map_err(|_| Error::MovementNotFound)?;
         let mut conn = self.pool.acquire().await.map_err(Error::from)?;
         let found = repo::find_movement(&mut conn, id, reader).await;
         let found = found.map_err(Error::from)?.ok_or(Error::MovementNotFound)?;
@@ -66,13 +66,9 @@ impl MovementService for MovementGrpc {
         &self,
         request: Request<ListMovementsRequest>,
     ) -> Result<Response<ListMovementsResponse>, Status> {
-        let caller = Caller::of(&request)?.clone();
-        let request = request.into_inner();
-        let wallet = match &request.wallet_id {
-            Some(id) => Some(self.wallets.get(&caller, id).await?.id),
-            None => None,
-        };
-        let (list, reader) = (request.list.unwrap_or_default(), access::reader(&caller)?);
+        let Call { caller, body, .. } = Call::of(request)?;
+        let wallet = self.wallets.find_listed(&caller, body.wallet_id).await?;
+        let (list, reader) = (body.list.unwrap_or_default(), access::reader(&caller)?);
         let mut conn = self.pool.acquire().await.map_err(Error::from)?;
         let page = repo::list_movements(&mut conn, &list, wallet, reader).await?;
         let movements = self

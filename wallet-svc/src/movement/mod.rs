@@ -1,6 +1,6 @@
-//! Movements: the entries of the ledger.
+//! Movements: the entries of the ledger's journal.
 
-pub mod convert;
-pub mod grpc;
-pub mod model;
-pub mod repo;
+pub(crate) mod convert;
+pub(crate) mod grpc;
+pub(crate) mod model;
+pub(crate) mod repo;

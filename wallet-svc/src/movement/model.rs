@@ -1,4 +1,4 @@
-//! An entry of the ledger. Pure.
+//! An entry of the journal. Pure.
 
 use chrono::{DateTime, Utc};
 use platform::{ids::Id, money::Amount};
@@ -9,28 +9,21 @@ use crate::{
     wallet::model::WalletId,
 };
 
-/// The id of a movement.
-pub type MovementId = Id<Movement>;
+pub(crate) type MovementId = Id<Movement>;
 
-/// An entry of the ledger; never changed.
+/// An entry of the journal; immutable.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Movement {
-    /// Its id.
-    pub id: MovementId,
-    /// The wallet it changes.
-    pub wallet: WalletId,
-    /// The asset.
-    pub asset: AssetCode,
-    /// Counts the movements of wallet and asset from 1.
-    pub sequence: i64,
-    /// The transaction that it settles.
-    pub transaction: TransactionId,
-    /// The type of that transaction.
-    pub kind: TransactionType,
+pub(crate) struct Movement {
+    pub(crate) id: MovementId,
+    pub(crate) wallet: WalletId,
+    pub(crate) asset: AssetCode,
+    /// Counts the movements of a wallet and asset from 1.
+    pub(crate) sequence: i64,
+    pub(crate) transaction: TransactionId,
+    /// The type of the transaction.
+    pub(crate) kind: TransactionType,
     /// Signed.
-    pub amount: Amount,
-    /// The balance that it led to.
-    pub balance_after: Amount,
-    /// When it was made.
-    pub created_at: DateTime<Utc>,
+    pub(crate) amount: Amount,
+    pub(crate) balance_after: Amount,
+    pub(crate) created_at: DateTime<Utc>,
 }

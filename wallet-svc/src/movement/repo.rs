@@ -1,4 +1,4 @@
-//! Movements in the database: reads only, the poster writes them.
+//! Reads movements; the poster writes them.
 
 use chrono::{DateTime, Utc};
 use platform::{
@@ -19,7 +19,6 @@ use crate::{
     },
 };
 
-/// A row of `wallet.movements`.
 #[derive(FromRow)]
 struct MovementRow {
     id: MovementId,
@@ -57,8 +56,8 @@ impl FromRow<'_, PgRow> for Movement {
     }
 }
 
-/// The movement with this id; only if its wallet belongs to `reader`, where given.
-pub async fn find_movement(
+/// Finds a movement; with a `reader`, only on one of their wallets.
+pub(crate) async fn find_movement(
     conn: &mut PgConnection,
     id: MovementId,
     reader: Option<UserId>,
@@ -81,10 +80,9 @@ pub async fn find_movement(
         .transpose()
 }
 
-/// Movements as the request wants them; only those of `wallet`, which the reader may see, and of
-/// wallets of `reader`, where given. Those of system wallets show only where a filter names the
-/// wallet.
-pub async fn list_movements(
+/// Lists the movements of `wallet`, which the reader may see, or of the wallets of `reader`; without
+/// both, of all wallets. Those of system wallets are listed only if a filter names the wallet.
+pub(crate) async fn list_movements(
     conn: &mut PgConnection,
     request: &ListRequest,
     wallet: Option<WalletId>,

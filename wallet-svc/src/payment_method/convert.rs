@@ -1,12 +1,11 @@
-//! Payment methods on the wire.
+//! Converts payment methods to messages.
 
 use platform::clock::to_proto;
 use proto::wallet::v1 as wire;
 
 use super::model::{Capability, Feature, PaymentMethod};
 
-/// As the wire has it.
-pub fn payment_method(method: &PaymentMethod) -> wire::PaymentMethod {
+pub(crate) fn payment_method(method: &PaymentMethod) -> wire::PaymentMethod {
     let capabilities = method.capabilities.iter().copied().map(Capability::as_str);
     let features = method.features.iter().copied().map(Feature::as_str);
     wire::PaymentMethod {

@@ -1,5 +1,5 @@
-//! Reads payment methods from their TOML file. Nothing of a secret outlives the reading but its
-//! mask, and no message quotes the file.
+//! Reads payment methods from their TOML file. Of a secret only its mask is kept, and no message
+//! quotes the file.
 
 use std::{fs, path::Path};
 
@@ -12,16 +12,16 @@ use toml::{Table, Value};
 
 use super::model::{Capability, Feature, PaymentMethod, PaymentMethods};
 
-const METHODS: &str = "paymentMethods";
-const LONGEST_SLUG: usize = 64;
-const LONGEST_NAME: usize = 255;
+const ENTRIES: &str = "paymentMethods";
+const MAX_SLUG: usize = 64;
+const MAX_NAME: usize = 255;
 
-/// Secrets shorter than this show nothing of themselves.
-const SHORTEST_SHOWN: usize = 10;
-/// Characters shown of the others.
-const SHOWN: usize = 5;
+/// Shorter secrets are masked whole.
+const MIN_PARTLY_MASKED: usize = 10;
+/// The characters that the mask of a longer secret shows.
+const UNMASKED: usize = 5;
 
-/// An entry of the file. It is not `Debug`: it holds the secrets.
+/// An entry of the file. Not `Debug`, because it holds the secrets.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Entry {
@@ -37,7 +37,7 @@ struct Entry {
     features: Vec<Feature>,
     #[serde(default)]
     metadata: Table,
-    /// Of any type, so that serde has no cause to quote it.
+    /// Of any type, because serde quotes a value of the wrong type.
     secrets: Option<Value>,
     created_at: Option<Value>,
 }
@@ -50,42 +50,43 @@ fn capabilities() -> Vec<Capability> {
     vec![Capability::Deposit]
 }
 
-/// The methods in this file; none without a file.
-pub fn read(path: Option<&Path>) -> anyhow::Result<PaymentMethods> {
+/// Reads the methods of a file; without a file there are none.
+pub(crate) fn read(path: Option<&Path>) -> anyhow::Result<PaymentMethods> {
     let Some(path) = path else {
         return Ok(PaymentMethods::default());
     };
-    let read = || {
-        let text = SecretString::from(fs::read_to_string(path)?);
-        let modified = fs::metadata(path)?.modified()?;
-        parse(text.expose_secret(), modified.into())
-    };
-    read().with_context(|| format!("PAYMENT_METHODS_FILE {}", path.display()))
+    read_file(path).with_context(|| format!("PAYMENT_METHODS_FILE {}", path.display()))
 }
 
-/// The methods in this text; `modified` is when those were made that don't say.
-pub fn parse(text: &str, modified: DateTime<Utc>) -> anyhow::Result<PaymentMethods> {
+fn read_file(path: &Path) -> anyhow::Result<PaymentMethods> {
+    let text = SecretString::from(fs::read_to_string(path)?);
+    let modified = fs::metadata(path)?.modified()?;
+    parse(text.expose_secret(), modified.into())
+}
+
+/// Parses the methods of a text; `modified` is the `createdAt` of those without one.
+fn parse(text: &str, modified: DateTime<Utc>) -> anyhow::Result<PaymentMethods> {
     let mut file: Table = text.parse().map_err(|error| syntax(text, &error))?;
-    let entries = file.remove(METHODS).unwrap_or(Value::Array(Vec::new()));
+    let entries = file.remove(ENTRIES).unwrap_or(Value::Array(Vec::new()));
     if let Some(unknown) = file.keys().next() {
-        bail!("`{unknown}` is not known; entries start with [[{METHODS}]]");
+        bail!("`{unknown}` is not known; entries start with [[{ENTRIES}]]");
     }
     let Value::Array(entries) = entries else {
-        bail!("`{METHODS}` is not a list; entries start with [[{METHODS}]]");
+        bail!("`{ENTRIES}` is not a list; entries start with [[{ENTRIES}]]");
     };
     let mut methods: Vec<PaymentMethod> = Vec::new();
     for (index, entry) in entries.into_iter().enumerate() {
         let slug = entry.get("slug").and_then(Value::as_str);
-        let place = format!("entry {} (`{}`)", index + 1, slug.unwrap_or("no slug"));
-        let method = method(entry, modified).with_context(|| place.clone())?;
+        let label = format!("entry {} (`{}`)", index + 1, slug.unwrap_or("no slug"));
+        let method = method(entry, modified).with_context(|| label.clone())?;
         let taken = methods.iter().any(|other| other.slug == method.slug);
-        ensure!(!taken, "{place}: another entry has this slug");
+        ensure!(!taken, "{label}: another entry has this slug");
         methods.push(method);
     }
     Ok(PaymentMethods::new(methods))
 }
 
-/// What is wrong and where, without the line itself, which may hold a secret.
+/// Describes a syntax error by its line number, without quoting the line, which may hold a secret.
 fn syntax(text: &str, error: &toml::de::Error) -> anyhow::Error {
     let start = error.span().map_or(0, |span| span.start);
     let before = text.as_bytes().iter().take(start);
@@ -100,8 +101,8 @@ fn method(entry: Value, modified: DateTime<Utc>) -> anyhow::Result<PaymentMethod
     check_slug(&entry.slug)?;
     let name = entry.name.chars().count();
     ensure!(
-        (1..=LONGEST_NAME).contains(&name),
-        "name: has 1 to {LONGEST_NAME} characters"
+        (1..=MAX_NAME).contains(&name),
+        "name: has 1 to {MAX_NAME} characters"
     );
     for (n, asset) in entry.assets.iter().enumerate() {
         check_asset(asset).with_context(|| format!("assets[{n}]"))?;
@@ -120,15 +121,15 @@ fn method(entry: Value, modified: DateTime<Utc>) -> anyhow::Result<PaymentMethod
     })
 }
 
-/// A slug stands in paths and in transaction codes.
+/// Checks a slug, which is part of paths and transaction codes.
 fn check_slug(slug: &str) -> anyhow::Result<()> {
     let allowed = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_');
-    let valid = (1..=LONGEST_SLUG).contains(&slug.len()) && slug.bytes().all(allowed);
-    ensure!(valid, "slug: has 1 to {LONGEST_SLUG} of a-z 0-9 - _");
+    let valid = (1..=MAX_SLUG).contains(&slug.len()) && slug.bytes().all(allowed);
+    ensure!(valid, "slug: has 1 to {MAX_SLUG} of a-z 0-9 - _");
     Ok(())
 }
 
-/// Whether the asset exists is not asked: it may be made later.
+/// Checks the form of an asset code. The asset may be created later.
 fn check_asset(code: &str) -> anyhow::Result<()> {
     let alphanumeric = code.bytes().all(|byte| byte.is_ascii_alphanumeric());
     let valid = (1..=16).contains(&code.len()) && alphanumeric;
@@ -136,7 +137,7 @@ fn check_asset(code: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// RFC 3339, as a text or as a time of TOML.
+/// Reads a time in RFC 3339, as a TOML string or date-time.
 fn time(value: &Value) -> anyhow::Result<DateTime<Utc>> {
     let text = match value {
         Value::String(text) => text.clone(),
@@ -148,7 +149,7 @@ fn time(value: &Value) -> anyhow::Result<DateTime<Utc>> {
     Ok(time.into())
 }
 
-/// What is public, and the masks of what is not.
+/// Returns the public metadata together with the masked secrets.
 fn metadata(public: Table, secrets: Option<Value>) -> anyhow::Result<Map<String, Json>> {
     let Json::Object(mut metadata) = json(Value::Table(public)).context("metadata")? else {
         bail!("metadata: is not a table");
@@ -163,21 +164,21 @@ fn metadata(public: Table, secrets: Option<Value>) -> anyhow::Result<Map<String,
             bail!("secrets.{name}: is not a text");
         };
         let mask = mask(&SecretString::from(secret));
-        let double = metadata.insert(name.clone(), Json::String(mask)).is_some();
-        ensure!(!double, "secrets.{name}: is in metadata too");
+        let previous = metadata.insert(name.clone(), Json::String(mask));
+        ensure!(previous.is_none(), "secrets.{name}: is in metadata too");
     }
     Ok(metadata)
 }
 
-/// The start of a secret and `*****`, whatever its length.
+/// Returns the start of a secret and `*****`, which hides its length.
 fn mask(secret: &SecretString) -> String {
     let secret = secret.expose_secret();
-    let shown = if secret.chars().count() < SHORTEST_SHOWN {
+    let unmasked = if secret.chars().count() < MIN_PARTLY_MASKED {
         0
     } else {
-        SHOWN
+        UNMASKED
     };
-    let start: String = secret.chars().take(shown).collect();
+    let start: String = secret.chars().take(unmasked).collect();
     format!("{start}*****")
 }
 

@@ -9,12 +9,9 @@ use tonic::{Request, Response, Status};
 use super::{convert, model::PaymentMethods, select::select};
 use crate::error::Error;
 
-/// Answers about payment methods; everybody may ask.
+/// Adapts [`PaymentMethods`] to gRPC; everybody may read them.
 #[derive(Debug, Clone)]
-pub struct PaymentMethodGrpc(
-    /// Those configured.
-    pub PaymentMethods,
-);
+pub(crate) struct PaymentMethodGrpc(pub(crate) PaymentMethods);
 
 #[tonic::async_trait]
 impl PaymentMethodService for PaymentMethodGrpc {
@@ -22,8 +19,10 @@ impl PaymentMethodService for PaymentMethodGrpc {
         &self,
         request: Request<GetPaymentMethodRequest>,
     ) -> Result<Response<GetPaymentMethodResponse>, Status> {
-        let found = self.0.find(&request.get_ref().slug);
-        let method = found.ok_or(Error::PaymentMethodNotFound)?;
+        let method = self
+            .0
+            .find(&request.get_ref().slug)
+            .ok_or(Error::PaymentMethodNotFound)?;
         let payment_method = Some(convert::payment_method(method));
         Ok(Response::new(GetPaymentMethodResponse { payment_method }))
     }

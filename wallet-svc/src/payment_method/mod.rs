@@ -1,8 +1,8 @@
-//! Payment methods: ways to bring money in, from the configuration. They live in memory, and are as
-//! they were when the process started.
+//! Payment methods: the providers of deposits. They are read from a file at the start and stay in
+//! memory.
 
-pub mod convert;
-pub mod file;
-pub mod grpc;
-pub mod model;
-pub mod select;
+pub(crate) mod convert;
+pub(crate) mod file;
+pub(crate) mod grpc;
+pub(crate) mod model;
+pub(crate) mod select;

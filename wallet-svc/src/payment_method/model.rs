@@ -1,60 +1,51 @@
-//! A payment method, and the set of those configured. Pure.
+//! Payment methods. Pure.
 
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
 
-/// What it can do.
+/// A direction of money that a method supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Capability {
-    /// Bring money in.
+pub(crate) enum Capability {
     Deposit,
-    /// Take money out.
     Withdrawal,
 }
 
-/// Which transaction codes lead to it.
+/// The kind of a method, with which the transaction codes that use it begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Feature {
-    /// `apm:<slug>`: alternative payment methods.
+pub(crate) enum Feature {
+    /// Alternative payment methods: `apm:<slug>`.
     Apm,
-    /// `card:<slug>`
     Card,
-    /// `crypto:<slug>`
     Crypto,
 }
 
-/// A way to bring money in.
+/// A provider of deposits.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PaymentMethod {
-    /// Its identifier.
-    pub slug: String,
-    /// For people.
-    pub name: String,
-    /// Whether it takes new transactions.
-    pub enabled: bool,
-    /// Codes of the assets it takes, in any case; none means all.
-    pub assets: Vec<String>,
-    /// What it can do.
-    pub capabilities: Vec<Capability>,
-    /// Which transaction codes lead to it.
-    pub features: Vec<Feature>,
-    /// JSON object of the provider, with its secrets masked.
-    pub metadata: String,
-    /// When it was configured.
-    pub created_at: DateTime<Utc>,
+pub(crate) struct PaymentMethod {
+    /// Unique.
+    pub(crate) slug: String,
+    pub(crate) name: String,
+    /// Accepts new transactions.
+    pub(crate) enabled: bool,
+    /// Codes of the accepted assets, in any case; empty means all.
+    pub(crate) assets: Vec<String>,
+    pub(crate) capabilities: Vec<Capability>,
+    pub(crate) features: Vec<Feature>,
+    /// JSON object with masked secrets.
+    pub(crate) metadata: String,
+    pub(crate) created_at: DateTime<Utc>,
 }
 
-/// Those configured, by slug. Cloning is cheap.
+/// All configured methods, by slug. Cloning is cheap.
 #[derive(Debug, Clone, Default)]
-pub struct PaymentMethods(Arc<[PaymentMethod]>);
+pub(crate) struct PaymentMethods(Arc<[PaymentMethod]>);
 
 impl Capability {
-    /// Its public name.
-    pub const fn as_str(self) -> &'static str {
+    pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Deposit => "deposit",
             Self::Withdrawal => "withdrawal",
@@ -63,8 +54,7 @@ impl Capability {
 }
 
 impl Feature {
-    /// Its public name.
-    pub const fn as_str(self) -> &'static str {
+    pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Apm => "apm",
             Self::Card => "card",
@@ -72,8 +62,7 @@ impl Feature {
         }
     }
 
-    /// The feature with this name.
-    pub fn find(name: &str) -> Option<Self> {
+    pub(crate) fn find(name: &str) -> Option<Self> {
         [Self::Apm, Self::Card, Self::Crypto]
             .into_iter()
             .find(|feature| feature.as_str() == name)
@@ -81,13 +70,13 @@ impl Feature {
 }
 
 impl PaymentMethod {
-    /// Whether money of this asset can come through it.
-    pub fn takes(&self, asset: &str) -> bool {
+    /// Returns whether the method accepts the asset.
+    pub(crate) fn accepts(&self, asset: &str) -> bool {
         let mut assets = self.assets.iter();
-        self.assets.is_empty() || assets.any(|taken| taken.eq_ignore_ascii_case(asset))
+        self.assets.is_empty() || assets.any(|accepted| accepted.eq_ignore_ascii_case(asset))
     }
 
-    fn can_deposit_by(&self, feature: Feature) -> bool {
+    fn accepts_deposits(&self, feature: Feature) -> bool {
         self.enabled
             && self.features.contains(&feature)
             && self.capabilities.contains(&Capability::Deposit)
@@ -95,26 +84,24 @@ impl PaymentMethod {
 }
 
 impl PaymentMethods {
-    /// These methods, whose slugs are unique.
-    pub fn new(mut methods: Vec<PaymentMethod>) -> Self {
+    /// Sorts methods, whose slugs are unique.
+    pub(crate) fn new(mut methods: Vec<PaymentMethod>) -> Self {
         methods.sort_by(|a, b| a.slug.cmp(&b.slug));
         Self(methods.into())
     }
 
-    /// All of them, by slug.
-    pub fn all(&self) -> &[PaymentMethod] {
+    pub(crate) fn all(&self) -> &[PaymentMethod] {
         &self.0
     }
 
-    /// The one with this slug.
-    pub fn find(&self, slug: &str) -> Option<&PaymentMethod> {
+    pub(crate) fn find(&self, slug: &str) -> Option<&PaymentMethod> {
         self.0.iter().find(|method| method.slug == slug)
     }
 
-    /// The one that a deposit of the code `<feature>:<slug>` comes through.
-    pub fn for_deposit(&self, feature: Feature, slug: &str) -> Option<&PaymentMethod> {
+    /// Finds the method of deposits with the code `<feature>:<slug>`.
+    pub(crate) fn for_deposit(&self, feature: Feature, slug: &str) -> Option<&PaymentMethod> {
         self.find(slug)
-            .filter(|method| method.can_deposit_by(feature))
+            .filter(|method| method.accepts_deposits(feature))
     }
 }
 
@@ -122,7 +109,7 @@ impl PaymentMethods {
 pub(crate) mod tests {
     use super::*;
 
-    /// An enabled method for card deposits in any asset.
+    /// Returns an enabled method for card deposits in any asset.
     pub(crate) fn method(slug: &str) -> PaymentMethod {
         PaymentMethod {
             slug: slug.to_owned(),
@@ -137,7 +124,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_deposit_needs_a_method_that_is_on_and_can() {
+    fn a_deposit_needs_an_enabled_method_with_feature_and_capability() {
         let off = PaymentMethod {
             enabled: false,
             ..method("off")
@@ -160,12 +147,12 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_method_takes_the_assets_it_lists_or_all() {
-        assert!(method("all").takes("usd"));
+    fn a_method_accepts_its_assets_or_all() {
+        assert!(method("all").accepts("usd"));
         let some = PaymentMethod {
             assets: vec!["Usd".to_owned()],
             ..method("some")
         };
-        assert!(some.takes("usd") && !some.takes("eur"));
+        assert!(some.accepts("usd") && !some.accepts("eur"));
     }
 }

@@ -1,4 +1,4 @@
-//! A list request answered from memory, as [`platform::list`] answers one from a table. Pure.
+//! Filters and sorts payment methods in memory, like [`platform::list`] does in Postgres. Pure.
 
 use std::cmp::Ordering;
 
@@ -16,8 +16,8 @@ use proto::{
 
 use super::model::PaymentMethod;
 
-/// The methods that the request wants, in the order it wants.
-pub fn select<'m>(
+/// Returns the methods that match a list request, in its order.
+pub(crate) fn select<'m>(
     methods: &'m [PaymentMethod],
     request: &ListRequest,
 ) -> Result<Vec<&'m PaymentMethod>, Failure> {
@@ -26,11 +26,10 @@ pub fn select<'m>(
         let refused = Failure::new(Code::InvalidQuery, "page[after]: has no pages");
         return Err(refused.field("page[after]", FieldCode::UnknownField, "has no pages"));
     }
-    let wanted = |method: &&PaymentMethod| {
-        let mut conditions = checked.conditions.iter();
-        conditions.all(|condition| holds(method, condition))
-    };
-    let mut found: Vec<_> = methods.iter().filter(wanted).collect();
+    let mut found: Vec<_> = methods
+        .iter()
+        .filter(|method| checked.conditions.iter().all(|one| matches(method, one)))
+        .collect();
     found.sort_by(|a, b| {
         let keys = checked.sort.iter().map(|(field, descending)| {
             let order = compare(&value(a, field.name), &value(b, field.name));
@@ -42,7 +41,7 @@ pub fn select<'m>(
     Ok(found)
 }
 
-fn holds(method: &PaymentMethod, Condition { field, predicate }: &Condition) -> bool {
+fn matches(method: &PaymentMethod, Condition { field, predicate }: &Condition) -> bool {
     let value = value(method, field.name);
     match predicate {
         Predicate::Member(Membership::Equals(wanted))
@@ -67,7 +66,7 @@ fn compares(order: Ordering, operator: Operator) -> bool {
     }
 }
 
-/// The value of a field of the table.
+/// Returns the value of a field of the list table.
 fn value(method: &PaymentMethod, field: &str) -> Value {
     match field {
         "createdAt" => Value::Time(method.created_at),
@@ -76,7 +75,7 @@ fn value(method: &PaymentMethod, field: &str) -> Value {
     }
 }
 
-/// Two values of one field.
+/// Compares two values of one field.
 fn compare(left: &Value, right: &Value) -> Ordering {
     match (left, right) {
         (Value::Time(left), Value::Time(right)) => left.cmp(right),
@@ -109,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn filters_and_sorts_as_a_table_would() {
+    fn filters_and_sorts_like_a_table() {
         for (query, expected) in [
             ("", "abc"),
             ("filter[slug]=b", "b"),
@@ -132,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_the_table_does_not_have() {
+    fn queries_beyond_the_list_table_are_refused() {
         for query in [
             "filter[name]=a",
             "filter[slug]=like:a",

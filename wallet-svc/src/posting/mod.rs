@@ -15,5 +15,5 @@ mod queue;
 mod unlocked;
 mod write;
 
-pub use poster::Poster;
-pub use queue::{Answer, Posting, Postings, Rejection};
+pub(crate) use poster::Poster;
+pub(crate) use queue::{Answer, Posting, Postings, Rejection};

@@ -44,7 +44,7 @@ pub enum Answer {
 
 /// Why a posting had no effect.
 #[derive(Debug, thiserror::Error)]
-pub enum Rejection {
+pub(crate) enum Rejection {
     /// The ledger refuses it.
     #[error(transparent)]
     Refused(#[from] LedgerError),

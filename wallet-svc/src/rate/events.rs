@@ -1,4 +1,4 @@
-//! A rate's changes as events.
+//! The events of rates.
 
 use platform::{
     ids::Ids,
@@ -9,13 +9,13 @@ use proto::events::v1::RateChanged;
 use super::model::ExchangeRate;
 use crate::SCHEMA;
 
-/// It was made or changed.
-pub fn changed(rate: &ExchangeRate, ids: &Ids) -> Message {
+/// Returns the event of a created or updated rate.
+pub(crate) fn changed(rate: &ExchangeRate, ids: &Ids) -> Message {
     message(rate, false, ids)
 }
 
-/// It was deleted; the version is that of its end.
-pub fn deleted(rate: &ExchangeRate, ids: &Ids) -> Message {
+/// Returns the event of a deleted rate, whose version is already incremented.
+pub(crate) fn deleted(rate: &ExchangeRate, ids: &Ids) -> Message {
     message(rate, true, ids)
 }
 

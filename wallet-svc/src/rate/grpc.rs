@@ -1,6 +1,6 @@
 //! `RateService`: everybody reads, admins write.
 
-use platform::{auth::Caller, idempotency::Key};
+use platform::grpc::{Call, respond};
 use proto::wallet::v1::{
     CreateRateRequest, CreateRateResponse, DeleteRateRequest, DeleteRateResponse,
     FindConversionRequest, FindConversionResponse, GetRateRequest, GetRateResponse,
@@ -13,10 +13,7 @@ use super::{convert, service::Rates};
 
 /// Adapts [`Rates`] to gRPC.
 #[derive(Debug, Clone)]
-pub struct RateGrpc(
-    /// The use cases.
-    pub Rates,
-);
+pub(crate) struct RateGrpc(pub(crate) Rates);
 
 #[tonic::async_trait]
 impl RateService for RateGrpc {
@@ -24,23 +21,22 @@ impl RateService for RateGrpc {
         &self,
         request: Request<CreateRateRequest>,
     ) -> Result<Response<CreateRateResponse>, Status> {
-        Caller::of(&request)?.require_admin()?;
-        let key = Key::from_request(&request)?;
-        let request = request.into_inner();
-        let base = self.0.find_asset(&request.base_asset_code).await?;
-        let quote = self.0.find_asset(&request.quote_asset_code).await?;
-        let new = convert::new_rate(request, base, quote)?;
-        Ok(self.0.create(new, key.as_ref()).await?.into_response())
+        let Call { key, body, .. } = Call::of_admin(request)?;
+        let base = self.0.find_asset(&body.base_asset_code).await?;
+        let quote = self.0.find_asset(&body.quote_asset_code).await?;
+        let new = convert::new_rate(body, base, quote)?;
+        let reply = self.0.create(new, key.as_ref()).await?;
+        Ok(respond(reply, |rate| CreateRateResponse {
+            rate: Some(rate),
+        }))
     }
 
     async fn get_rate(
         &self,
         request: Request<GetRateRequest>,
     ) -> Result<Response<GetRateResponse>, Status> {
-        let GetRateRequest {
-            base_asset_code: base,
-            quote_asset_code: quote,
-        } = request.get_ref();
+        let body = request.into_inner();
+        let (base, quote) = (&body.base_asset_code, &body.quote_asset_code);
         let rate = self.0.get(base, quote).await?;
         let rate = Some(convert::rate(&rate));
         Ok(Response::new(GetRateResponse { rate }))
@@ -62,11 +58,10 @@ impl RateService for RateGrpc {
         &self,
         request: Request<UpdateRateRequest>,
     ) -> Result<Response<UpdateRateResponse>, Status> {
-        Caller::of(&request)?.require_admin()?;
-        let request = request.into_inner();
-        let base = request.base_asset_code.clone();
-        let quote = request.quote_asset_code.clone();
-        let patch = convert::rate_patch(request)?;
+        let Call { body, .. } = Call::of_admin(request)?;
+        let base = body.base_asset_code.clone();
+        let quote = body.quote_asset_code.clone();
+        let patch = convert::rate_patch(body)?;
         let rate = self.0.update(&base, &quote, patch).await?;
         let rate = Some(convert::rate(&rate));
         Ok(Response::new(UpdateRateResponse { rate }))
@@ -76,11 +71,8 @@ impl RateService for RateGrpc {
         &self,
         request: Request<DeleteRateRequest>,
     ) -> Result<Response<DeleteRateResponse>, Status> {
-        Caller::of(&request)?.require_admin()?;
-        let DeleteRateRequest {
-            base_asset_code: base,
-            quote_asset_code: quote,
-        } = request.get_ref();
+        let Call { body, .. } = Call::of_admin(request)?;
+        let (base, quote) = (&body.base_asset_code, &body.quote_asset_code);
         self.0.delete(base, quote).await?;
         Ok(Response::new(DeleteRateResponse {}))
     }
@@ -89,10 +81,8 @@ impl RateService for RateGrpc {
         &self,
         request: Request<FindConversionRequest>,
     ) -> Result<Response<FindConversionResponse>, Status> {
-        let FindConversionRequest {
-            from_asset_code: from,
-            to_asset_code: to,
-        } = request.get_ref();
+        let body = request.into_inner();
+        let (from, to) = (&body.from_asset_code, &body.to_asset_code);
         let conversion = self.0.find_conversion(from, to).await?;
         Ok(Response::new(convert::conversion(conversion)))
     }

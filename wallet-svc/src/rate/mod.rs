@@ -1,8 +1,8 @@
-//! Rates: what one unit of an asset is worth in another.
+//! Exchange rates between assets.
 
-pub mod convert;
-pub mod events;
-pub mod grpc;
-pub mod model;
-pub mod repo;
-pub mod service;
+pub(crate) mod convert;
+pub(crate) mod events;
+pub(crate) mod grpc;
+pub(crate) mod model;
+pub(crate) mod repo;
+pub(crate) mod service;

@@ -1,66 +1,56 @@
-//! A rate. Pure.
+//! An exchange rate. Pure.
 
 use chrono::{DateTime, Utc};
 use platform::{ids::Id, money::Rate};
 
 use crate::asset::model::AssetCode;
 
-/// The id of a rate, which events about it carry. Clients name the pair.
-pub type RateId = Id<ExchangeRate>;
+/// The internal id, which events carry; clients name the pair.
+pub(crate) type RateId = Id<ExchangeRate>;
 
-/// Two assets that differ.
+/// Two different assets.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pair {
-    /// The asset that one unit is of.
-    pub base: AssetCode,
-    /// The asset that says what it is worth.
-    pub quote: AssetCode,
+pub(crate) struct Pair {
+    pub(crate) base: AssetCode,
+    pub(crate) quote: AssetCode,
 }
 
-/// What one unit of the base asset is worth in the quote asset.
+/// The value of one unit of the base asset in the quote asset.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ExchangeRate {
-    /// Its id; a rate that is made again has another.
-    pub id: RateId,
-    /// At most one rate a pair.
-    pub pair: Pair,
+pub(crate) struct ExchangeRate {
+    /// A rate that is deleted and created again has another id.
+    pub(crate) id: RateId,
+    /// Unique.
+    pub(crate) pair: Pair,
     /// Units of the quote asset for one of the base asset.
-    pub rate: Rate,
-    /// The client's JSON object, as written.
-    pub custom_data: String,
+    pub(crate) rate: Rate,
+    /// JSON object of the client, as written.
+    pub(crate) custom_data: String,
     /// JSON object of the service.
-    pub metadata: String,
-    /// Counts its events from 1.
-    pub version: i64,
-    /// When it was made.
-    pub created_at: DateTime<Utc>,
-    /// When it changed last.
-    pub updated_at: DateTime<Utc>,
+    pub(crate) metadata: String,
+    /// Counts the events from 1.
+    pub(crate) version: i64,
+    pub(crate) created_at: DateTime<Utc>,
+    pub(crate) updated_at: DateTime<Utc>,
 }
 
-/// What a new rate starts with.
+/// A new rate; fields as in [`ExchangeRate`].
 #[derive(Debug, Clone)]
-pub struct NewRate {
-    /// The pair.
-    pub pair: Pair,
-    /// See [`ExchangeRate::rate`].
-    pub rate: Rate,
-    /// The client's JSON object.
-    pub custom_data: String,
+pub(crate) struct NewRate {
+    pub(crate) pair: Pair,
+    pub(crate) rate: Rate,
+    pub(crate) custom_data: String,
 }
 
-/// A change of a rate.
+/// An update of a rate; fields as in [`ExchangeRate`].
 #[derive(Debug, Clone, Default)]
-pub struct RatePatch {
-    /// See [`ExchangeRate::rate`].
-    pub rate: Option<Rate>,
-    /// The client's JSON object, whole.
-    pub custom_data: Option<String>,
+pub(crate) struct RatePatch {
+    pub(crate) rate: Option<Rate>,
+    pub(crate) custom_data: Option<String>,
 }
 
 impl ExchangeRate {
-    /// A new rate.
-    pub fn create(id: RateId, new: NewRate, now: DateTime<Utc>) -> Self {
+    pub(crate) fn create(id: RateId, new: NewRate, now: DateTime<Utc>) -> Self {
         Self {
             id,
             pair: new.pair,
@@ -73,9 +63,9 @@ impl ExchangeRate {
         }
     }
 
-    /// Applies a patch. `None` where it changes nothing.
+    /// Applies an update; returns `None` if it changes nothing.
     #[must_use]
-    pub fn patched(&self, patch: RatePatch, now: DateTime<Utc>) -> Option<Self> {
+    pub(crate) fn patched(&self, patch: RatePatch, now: DateTime<Utc>) -> Option<Self> {
         let mut after = self.clone();
         after.rate = patch.rate.unwrap_or(after.rate);
         after.custom_data = patch.custom_data.unwrap_or(after.custom_data);
@@ -87,9 +77,9 @@ impl ExchangeRate {
         Some(after)
     }
 
-    /// As it is when it ends.
+    /// Returns the rate as its deletion publishes it.
     #[must_use]
-    pub fn deleted(self) -> Self {
+    pub(crate) fn deleted(self) -> Self {
         Self {
             version: self.version + 1,
             ..self
@@ -118,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_patch_counts_what_it_changes() {
+    fn an_update_increments_the_version_only_if_it_changes_something() {
         let now = rate().updated_at + TimeDelta::seconds(1);
         let same = RatePatch {
             rate: Some(rate().rate),

@@ -1,4 +1,4 @@
-//! Rates in the database.
+//! Reads and writes rates.
 
 use chrono::{DateTime, Utc};
 use platform::{
@@ -13,7 +13,6 @@ use sqlx::{FromRow, PgConnection, postgres::PgRow};
 use super::model::{ExchangeRate, Pair, RateId};
 use crate::asset::model::AssetCode;
 
-/// A row of `wallet.rates`.
 #[derive(FromRow)]
 struct RateRow {
     id: RateId,
@@ -51,9 +50,9 @@ impl FromRow<'_, PgRow> for ExchangeRate {
     }
 }
 
-/// How to turn `base` into `quote`: by the pair's own rate, else by that of its inverse; codes as
-/// stored. One statement, so that it sees one moment also outside a transaction.
-pub async fn find_conversion_in_tx(
+/// Finds the conversion of `base` into `quote`: the pair's own rate, else the inverse pair's. One
+/// statement, so both are read at the same moment.
+pub(crate) async fn find_conversion(
     conn: &mut PgConnection,
     base: &AssetCode,
     quote: &AssetCode,
@@ -73,8 +72,8 @@ pub async fn find_conversion_in_tx(
     .await
 }
 
-/// The rate of this pair itself.
-pub async fn find_rate(
+/// Finds the rate of this pair, not of its inverse.
+pub(crate) async fn find_rate(
     conn: &mut PgConnection,
     pair: &Pair,
 ) -> Result<Option<ExchangeRate>, sqlx::Error> {
@@ -89,8 +88,8 @@ pub async fn find_rate(
     Ok(row.fetch_optional(conn).await?.map(ExchangeRate::from))
 }
 
-/// The rate of this pair itself, locked against every other change.
-pub async fn lock_rate_in_tx(
+/// Locks the rate of this pair, not of its inverse.
+pub(crate) async fn lock_rate_in_tx(
     conn: &mut PgConnection,
     pair: &Pair,
 ) -> Result<Option<ExchangeRate>, sqlx::Error> {
@@ -105,8 +104,7 @@ pub async fn lock_rate_in_tx(
     Ok(row.fetch_optional(conn).await?.map(ExchangeRate::from))
 }
 
-/// Rates as the request wants them.
-pub async fn list_rates(
+pub(crate) async fn list_rates(
     conn: &mut PgConnection,
     request: &ListRequest,
 ) -> Result<Page<ExchangeRate>, Failure> {
@@ -116,8 +114,7 @@ pub async fn list_rates(
         .await
 }
 
-/// Keeps a new rate.
-pub async fn insert_rate_in_tx(
+pub(crate) async fn insert_rate_in_tx(
     conn: &mut PgConnection,
     rate: &ExchangeRate,
 ) -> Result<(), sqlx::Error> {
@@ -139,8 +136,8 @@ pub async fn insert_rate_in_tx(
     ensure_affected(written.execute(conn).await?, 1)
 }
 
-/// Keeps what a patch can change.
-pub async fn update_rate_in_tx(
+/// Writes the fields that an update can change.
+pub(crate) async fn update_rate_in_tx(
     conn: &mut PgConnection,
     rate: &ExchangeRate,
 ) -> Result<(), sqlx::Error> {
@@ -156,8 +153,10 @@ pub async fn update_rate_in_tx(
     ensure_affected(written.execute(conn).await?, 1)
 }
 
-/// Deletes a rate.
-pub async fn delete_rate_in_tx(conn: &mut PgConnection, id: RateId) -> Result<(), sqlx::Error> {
+pub(crate) async fn delete_rate_in_tx(
+    conn: &mut PgConnection,
+    id: RateId,
+) -> Result<(), sqlx::Error> {
     let deleted = sqlx::query!("delete from wallet.rates where id = $1", id as _);
     ensure_affected(deleted.execute(conn).await?, 1)
 }

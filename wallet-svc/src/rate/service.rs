@@ -1,4 +1,4 @@
-//! What can be done with rates.
+//! The use cases of rates.
 
 use platform::{
     clock::Clock,
@@ -9,7 +9,7 @@ use platform::{
     money::Conversion,
     pg,
 };
-use proto::{common::v1::ListRequest, wallet::v1::CreateRateResponse};
+use proto::{common::v1::ListRequest, wallet::v1 as wire};
 use sqlx::PgPool;
 
 use super::{
@@ -25,7 +25,7 @@ use crate::{
 
 /// The use cases of rates.
 #[derive(Debug, Clone)]
-pub struct Rates {
+pub(crate) struct Rates {
     pool: PgPool,
     assets: AssetDirectory,
     clock: Clock,
@@ -33,8 +33,7 @@ pub struct Rates {
 }
 
 impl Rates {
-    /// Rates in this database, between these assets.
-    pub const fn new(pool: PgPool, assets: AssetDirectory, clock: Clock, ids: Ids) -> Self {
+    pub(crate) const fn new(pool: PgPool, assets: AssetDirectory, clock: Clock, ids: Ids) -> Self {
         Self {
             pool,
             assets,
@@ -43,19 +42,19 @@ impl Rates {
         }
     }
 
-    /// The asset with this code in any case, as it is stored.
-    pub async fn find_asset(&self, code: &str) -> Result<Option<AssetCode>, Error> {
+    /// Finds an asset by its code in any case, and returns the code as stored.
+    pub(crate) async fn find_asset(&self, code: &str) -> Result<Option<AssetCode>, Error> {
         Ok(self.assets.find(code).await?.map(|asset| asset.code))
     }
 
-    /// Makes a rate, once per key.
-    pub async fn create(
+    /// Creates a rate, once per idempotency key.
+    pub(crate) async fn create(
         &self,
         new: NewRate,
         key: Option<&Key>,
-    ) -> Result<Reply<CreateRateResponse>, Error> {
+    ) -> Result<Reply<wire::Rate>, Error> {
         let mut work = match idempotency::start(&self.pool, SCHEMA, key).await? {
-            Started::Replay(answer) => return Ok(answer),
+            Started::Replay(reply) => return Ok(reply),
             Started::Fresh(work) => work,
         };
         let rate = ExchangeRate::create(self.ids.next(), new, self.clock.now());
@@ -64,26 +63,23 @@ impl Rates {
             .map_err(pg::on_constraint([("rates_pair_key", Error::RateExists)]))?;
         let event = events::changed(&rate, &self.ids);
         outbox::append_in_tx(&mut work, SCHEMA, &[event]).await?;
-        let rate = Some(convert::rate(&rate));
-        Ok(work.commit(CreateRateResponse { rate }).await?)
+        Ok(work.commit(convert::rate(&rate)).await?)
     }
 
-    /// The rate of this pair itself.
-    pub async fn get(&self, base: &str, quote: &str) -> Result<ExchangeRate, Error> {
+    /// Returns the rate of this pair, not of its inverse.
+    pub(crate) async fn get(&self, base: &str, quote: &str) -> Result<ExchangeRate, Error> {
         let pair = self.pair(base, quote).await?.ok_or(Error::RateNotFound)?;
         let mut conn = self.pool.acquire().await?;
         let found = repo::find_rate(&mut conn, &pair).await?;
         found.ok_or(Error::RateNotFound)
     }
 
-    /// Rates as the request wants them.
-    pub async fn list(&self, request: &ListRequest) -> Result<Page<ExchangeRate>, Error> {
+    pub(crate) async fn list(&self, request: &ListRequest) -> Result<Page<ExchangeRate>, Error> {
         let mut conn = self.pool.acquire().await?;
         Ok(repo::list_rates(&mut conn, request).await?)
     }
 
-    /// Changes the rate of this pair.
-    pub async fn update(
+    pub(crate) async fn update(
         &self,
         base: &str,
         quote: &str,
@@ -91,8 +87,9 @@ impl Rates {
     ) -> Result<ExchangeRate, Error> {
         let pair = self.pair(base, quote).await?.ok_or(Error::RateNotFound)?;
         let mut tx = pg::tx(&self.pool).await?;
-        let before = repo::lock_rate_in_tx(&mut tx, &pair).await?;
-        let before = before.ok_or(Error::RateNotFound)?;
+        let before = repo::lock_rate_in_tx(&mut tx, &pair)
+            .await?
+            .ok_or(Error::RateNotFound)?;
         let Some(after) = before.patched(patch, self.clock.now()) else {
             return Ok(before);
         };
@@ -103,12 +100,12 @@ impl Rates {
         Ok(after)
     }
 
-    /// Deletes the rate of this pair.
-    pub async fn delete(&self, base: &str, quote: &str) -> Result<(), Error> {
+    pub(crate) async fn delete(&self, base: &str, quote: &str) -> Result<(), Error> {
         let pair = self.pair(base, quote).await?.ok_or(Error::RateNotFound)?;
         let mut tx = pg::tx(&self.pool).await?;
-        let rate = repo::lock_rate_in_tx(&mut tx, &pair).await?;
-        let rate = rate.ok_or(Error::RateNotFound)?;
+        let rate = repo::lock_rate_in_tx(&mut tx, &pair)
+            .await?
+            .ok_or(Error::RateNotFound)?;
         repo::delete_rate_in_tx(&mut tx, rate.id).await?;
         let event = events::deleted(&rate.deleted(), &self.ids);
         outbox::append_in_tx(&mut tx, SCHEMA, &[event]).await?;
@@ -116,15 +113,15 @@ impl Rates {
         Ok(())
     }
 
-    /// How to turn an asset into another.
-    pub async fn find_conversion(&self, from: &str, to: &str) -> Result<Conversion, Error> {
+    /// Returns the conversion of an asset into another, by the pair's own rate or the inverse pair's.
+    pub(crate) async fn find_conversion(&self, from: &str, to: &str) -> Result<Conversion, Error> {
         let pair = self.pair(from, to).await?.ok_or(Error::NoRate)?;
         let mut conn = self.pool.acquire().await?;
-        let found = repo::find_conversion_in_tx(&mut conn, &pair.base, &pair.quote).await?;
+        let found = repo::find_conversion(&mut conn, &pair.base, &pair.quote).await?;
         found.ok_or(Error::NoRate)
     }
 
-    /// The assets with these codes, if there are both.
+    /// Resolves the codes; `None` if an asset does not exist.
     async fn pair(&self, base: &str, quote: &str) -> Result<Option<Pair>, Error> {
         let base = self.find_asset(base).await?;
         let quote = self.find_asset(quote).await?;

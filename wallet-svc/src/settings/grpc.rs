@@ -10,12 +10,9 @@ use tonic::{Request, Response, Status};
 
 use super::Settings;
 
-/// Answers the settings.
+/// Adapts [`Settings`] to gRPC.
 #[derive(Debug, Clone)]
-pub struct SettingsGrpc(
-    /// The settings.
-    pub Arc<Settings>,
-);
+pub(crate) struct SettingsGrpc(pub(crate) Arc<Settings>);
 
 #[tonic::async_trait]
 impl SettingsService for SettingsGrpc {

@@ -1,17 +1,17 @@
-//! Settings that several contexts share, and what a first start makes.
+//! Settings that several services share, and the first start.
 
-pub mod first_start;
-pub mod grpc;
+pub(crate) mod first_start;
+pub(crate) mod grpc;
 
 use crate::{asset::model::AssetCode, wallet::model::WalletId};
 
-/// Settings that several contexts share; fixed while the process runs.
+/// Settings that several services share; constant while the process runs.
 #[derive(Debug, Clone)]
-pub struct Settings {
-    /// The wallet that receives payments.
-    pub default_wallet: WalletId,
-    /// Asset of products that name none.
-    pub default_asset: AssetCode,
-    /// Asset that bonuses and rewards are paid in.
-    pub bonus_asset: Option<AssetCode>,
+pub(crate) struct Settings {
+    /// Receives payments and pays refunds.
+    pub(crate) default_wallet: WalletId,
+    /// The asset of products without one.
+    pub(crate) default_asset: AssetCode,
+    /// The asset of bonuses and rewards.
+    pub(crate) bonus_asset: Option<AssetCode>,
 }

@@ -1,5 +1,5 @@
-//! Activity: transactions with their wallets and these wallets' owners. What is embedded costs a
-//! query a kind, never one a row.
+//! Activity: transactions with their wallets and the wallets' owners. Each relation takes one query
+//! for all rows.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -19,26 +19,24 @@ use crate::{
 
 /// The use cases of activity.
 #[derive(Debug, Clone)]
-pub struct Activities {
-    /// Where the transactions are.
-    pub pool: PgPool,
-    /// The wallets' owners.
-    pub users: Users,
+pub(crate) struct Activities {
+    pub(crate) pool: PgPool,
+    pub(crate) users: Users,
 }
 
-/// A page of activity and what is embedded in it.
+/// A page of transactions with their included wallets and users.
 #[derive(Debug)]
-pub struct ActivityPage {
+pub(crate) struct ActivityPage {
     page: Page<Transaction>,
-    embeds_wallets: bool,
+    includes_wallets: bool,
     wallets: HashMap<WalletId, Wallet>,
     users: HashMap<String, User>,
 }
 
 impl Activities {
-    /// Activity that the caller may know of; only that of one wallet where given. Of other people's
-    /// wallets a user sees no more than their ids.
-    pub async fn list(
+    /// Lists the activity that the caller may see, of one wallet or of all. A user sees only the ids of
+    /// other users' wallets.
+    pub(crate) async fn list(
         &self,
         caller: &Caller,
         request: &ListRequest,
@@ -47,38 +45,44 @@ impl Activities {
         let reader = access::reader(caller)?;
         let mut conn = self.pool.acquire().await?;
         let page = repo::list_activity(&mut conn, request, wallet, reader).await?;
-        let (embeds_wallets, embeds_users) = (page.includes("wallets"), page.includes("users"));
+        let (includes_wallets, includes_users) = (page.includes("wallets"), page.includes("users"));
         let mut wallets = HashMap::new();
-        if embeds_wallets || embeds_users {
-            let sides = page
-                .rows
-                .iter()
-                .flat_map(|tx| [tx.origin(), tx.destination()]);
-            let ids: BTreeSet<_> = sides.flatten().collect();
-            let ids: Vec<_> = ids.into_iter().collect();
-            let found = wallet::repo::find_wallets(&mut conn, &ids, reader).await?;
+        if includes_wallets || includes_users {
+            let ids = wallet_ids(&page.rows);
+            let found = wallet::repo::find_wallets(&mut *conn, &ids, reader).await?;
             wallets.extend(found.into_iter().map(|wallet| (wallet.id, wallet)));
         }
         drop(conn);
         let mut users = HashMap::new();
-        if embeds_users {
-            let owners: BTreeSet<_> = wallets.values().filter_map(|wallet| wallet.owner).collect();
-            let owners: Vec<UserId> = owners.into_iter().collect();
-            let found = self.users.find(&owners).await?;
+        if includes_users {
+            let found = self.users.find(&owner_ids(&wallets)).await?;
             users.extend(found.into_iter().map(|user| (user.id.clone(), user)));
         }
         Ok(ActivityPage {
             page,
-            embeds_wallets,
+            includes_wallets,
             wallets,
             users,
         })
     }
 }
 
+fn wallet_ids(rows: &[Transaction]) -> Vec<WalletId> {
+    let ids: BTreeSet<_> = rows
+        .iter()
+        .flat_map(|tx| [tx.origin(), tx.destination()])
+        .flatten()
+        .collect();
+    ids.into_iter().collect()
+}
+
+fn owner_ids(wallets: &HashMap<WalletId, Wallet>) -> Vec<UserId> {
+    let ids: BTreeSet<_> = wallets.values().filter_map(|wallet| wallet.owner).collect();
+    ids.into_iter().collect()
+}
+
 impl ActivityPage {
-    /// As the wire has it.
-    pub fn encode(&self) -> wire::ListActivityResponse {
+    pub(crate) fn encode(&self) -> wire::ListActivityResponse {
         wire::ListActivityResponse {
             activities: self.page.rows.iter().map(|tx| self.entry(tx)).collect(),
             page: Some(self.page.info()),
@@ -96,7 +100,7 @@ impl ActivityPage {
     }
 
     fn wallet(&self, id: Option<WalletId>) -> Option<wire::ActivityWallet> {
-        let wallet = self.wallets.get(&id?).filter(|_| self.embeds_wallets)?;
+        let wallet = self.wallets.get(&id?).filter(|_| self.includes_wallets)?;
         Some(wire::ActivityWallet {
             id: wallet.id.to_string(),
             name: wallet.name.clone(),

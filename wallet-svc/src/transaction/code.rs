@@ -1,18 +1,18 @@
-//! Transaction codes, `<feature>` or `<feature>:<method>`, and which of them are allowed where. Pure.
+//! Checks transaction codes: `<feature>` or `<feature>:<method>`. Pure.
 
 use platform::error::{FieldCode, InvalidValue};
 
 use super::model::TransactionType;
 use crate::{
-    asset::{directory::KnownAsset, model::AssetType},
+    asset::{directory::ResolvedAsset, model::AssetType},
     payment_method::model::{Feature, PaymentMethods},
 };
 
 /// Checks the code of a new transaction.
-pub fn check_code(
+pub(crate) fn check_code(
     kind: TransactionType,
     code: &str,
-    asset: Option<&KnownAsset>,
+    asset: Option<&ResolvedAsset>,
     methods: &PaymentMethods,
 ) -> Result<(), InvalidValue> {
     match kind {
@@ -24,7 +24,7 @@ pub fn check_code(
 
 fn check_deposit(
     code: &str,
-    asset: Option<&KnownAsset>,
+    asset: Option<&ResolvedAsset>,
     methods: &PaymentMethods,
 ) -> Result<(), InvalidValue> {
     let (feature, method) = code.split_once(':').unwrap_or_default();
@@ -33,7 +33,7 @@ fn check_deposit(
             FieldCode::Format,
             "needs a method after the colon",
         )),
-        // The method is then the name of a network.
+        // The method is the name of a network.
         (Some(Feature::Crypto), _) if asset.is_some_and(is_crypto) => Ok(()),
         (Some(feature), slug) => check_method(feature, slug, asset, methods),
         (None, _) => one_of(
@@ -49,39 +49,39 @@ fn check_deposit(
     }
 }
 
-fn is_crypto(asset: &KnownAsset) -> bool {
+fn is_crypto(asset: &ResolvedAsset) -> bool {
     asset.kind == Some(AssetType::Crypto)
 }
 
 fn check_method(
     feature: Feature,
     slug: &str,
-    asset: Option<&KnownAsset>,
+    asset: Option<&ResolvedAsset>,
     methods: &PaymentMethods,
 ) -> Result<(), InvalidValue> {
     let method = methods.for_deposit(feature, slug).ok_or_else(|| {
-        let message = format!("there is no enabled payment method {slug} for it");
+        let message = format!("no enabled payment method {slug} accepts it");
         InvalidValue::new(FieldCode::UnknownReference, message)
     })?;
     match asset {
-        Some(asset) if !method.takes(asset.code.as_str()) => {
-            let taken = method.assets.join(", ");
-            let message = format!("the payment method {slug} takes only {taken}");
+        Some(asset) if !method.accepts(asset.code.as_str()) => {
+            let accepted = method.assets.join(", ");
+            let message = format!("the payment method {slug} accepts only {accepted}");
             Err(InvalidValue::new(FieldCode::Enum, message))
         }
         _ => Ok(()),
     }
 }
 
-/// Whether a transaction of this code may skip `pending`.
-pub fn allows_commit(code: &str) -> bool {
+/// Returns whether a transaction with this code may skip `pending`.
+pub(crate) fn allows_commit(code: &str) -> bool {
     let feature = code.split(':').next().unwrap_or_default();
     matches!(feature, "crypto" | "bank" | "internal")
 }
 
 fn one_of(code: &str, allowed: &[&str]) -> Result<(), InvalidValue> {
-    let is_literal = |allowed: &&&str| !allowed.contains('<');
-    if allowed.iter().filter(is_literal).any(|one| *one == code) {
+    // `apm:<method>` is in the message only.
+    if !code.contains('<') && allowed.contains(&code) {
         return Ok(());
     }
     let message = format!("must be one of {}", allowed.join(", "));
@@ -96,14 +96,14 @@ mod tests {
         payment_method::model::{PaymentMethod, tests::method},
     };
 
-    fn asset(code: &str, kind: AssetType) -> KnownAsset {
-        KnownAsset {
+    fn asset(code: &str, kind: AssetType) -> ResolvedAsset {
+        ResolvedAsset {
             code: AssetCode::stored(code),
             kind: Some(kind),
         }
     }
 
-    fn checked(kind: TransactionType, code: &str, asset: &KnownAsset) -> Result<(), FieldCode> {
+    fn checked(kind: TransactionType, code: &str, asset: &ResolvedAsset) -> Result<(), FieldCode> {
         let stripe = PaymentMethod {
             assets: vec!["EUR".to_owned()],
             ..method("stripe")
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_belong_to_their_kind() {
+    fn each_transaction_type_has_its_codes() {
         use FieldCode::{Enum, Format, UnknownReference};
         use TransactionType::{Deposit, Transfer, Withdrawal};
         let (usd, eur) = (asset("usd", AssetType::Fiat), asset("eur", AssetType::Fiat));
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn some_features_may_skip_pending() {
+    fn crypto_bank_and_internal_may_skip_pending() {
         assert!(allows_commit("bank:wire") && allows_commit("crypto:x"));
         assert!(!allows_commit("card:x") && !allows_commit("apm:x"));
     }

@@ -1,17 +1,21 @@
-//! Transactions on the wire.
+//! Converts transactions to and from messages. An empty text of a request counts as not given.
 
 use platform::clock::to_proto;
 use proto::wallet::v1 as wire;
 
-use super::model::{Change, Status, Transaction, TransactionType};
+use super::{
+    exchange::NewExchange,
+    model::{Change, Notes, Status, Transaction, TransactionType},
+    new::NewTransaction,
+};
 
-/// As the wire has it.
-pub fn transaction(tx: &Transaction) -> wire::Transaction {
+pub(crate) fn transaction(tx: &Transaction) -> wire::Transaction {
+    let custom_data = tx.notes.custom_data.clone();
     wire::Transaction {
         id: tx.id.to_string(),
-        r#type: kind(tx.kind).into(),
+        r#type: encode_type(tx.kind).into(),
         code: tx.code.clone(),
-        status: status(tx.status).into(),
+        status: encode_status(tx.status).into(),
         asset_code: tx.asset.to_string(),
         amount: tx.amount.to_string(),
         description: tx.notes.description.clone(),
@@ -22,11 +26,7 @@ pub fn transaction(tx: &Transaction) -> wire::Transaction {
         external_id: tx.external_id.clone(),
         external_reference: tx.notes.external_reference.clone(),
         reference: tx.reference.clone(),
-        custom_data: tx
-            .notes
-            .custom_data
-            .clone()
-            .unwrap_or_else(|| "{}".to_owned()),
+        custom_data: custom_data.unwrap_or_else(|| "{}".to_owned()),
         metadata: tx.metadata.as_str().to_owned(),
         processed_at: tx.processed_at.map(to_proto),
         created_at: Some(to_proto(tx.created_at)),
@@ -34,17 +34,16 @@ pub fn transaction(tx: &Transaction) -> wire::Transaction {
     }
 }
 
-/// As the wire has it.
-pub fn change(change: &Change) -> wire::TransactionChange {
+pub(crate) fn change(change: &Change) -> wire::TransactionChange {
     wire::TransactionChange {
-        from: change.from.map(|from| status(from).into()),
-        to: status(change.to).into(),
+        from: change.from.map(|from| encode_status(from).into()),
+        to: encode_status(change.to).into(),
         actor: change.actor.clone(),
         created_at: Some(to_proto(change.created_at)),
     }
 }
 
-const fn kind(kind: TransactionType) -> wire::TransactionType {
+const fn encode_type(kind: TransactionType) -> wire::TransactionType {
     match kind {
         TransactionType::Deposit => wire::TransactionType::Deposit,
         TransactionType::Transfer => wire::TransactionType::Transfer,
@@ -53,7 +52,7 @@ const fn kind(kind: TransactionType) -> wire::TransactionType {
     }
 }
 
-const fn status(status: Status) -> wire::TransactionStatus {
+const fn encode_status(status: Status) -> wire::TransactionStatus {
     match status {
         Status::Pending => wire::TransactionStatus::Pending,
         Status::Processing => wire::TransactionStatus::Processing,
@@ -61,4 +60,105 @@ const fn status(status: Status) -> wire::TransactionStatus {
         Status::Failed => wire::TransactionStatus::Failed,
         Status::Rejected => wire::TransactionStatus::Rejected,
     }
+}
+
+/// Reads a new deposit.
+pub(crate) fn deposit(request: wire::CreateDepositRequest) -> NewTransaction {
+    NewTransaction {
+        kind: TransactionType::Deposit,
+        amount: request.amount,
+        asset_code: request.asset_code,
+        code: request.code,
+        origin: None,
+        destination: non_empty(request.destination_wallet_id),
+        commit: request.commit,
+        data: non_empty(request.data),
+        notes: Notes {
+            description: request.description,
+            origin_address: None,
+            destination_address: request.destination_address,
+            external_reference: request.external_reference,
+            custom_data: request.custom_data,
+        },
+    }
+}
+
+/// Reads a new transfer.
+pub(crate) fn transfer(request: wire::CreateTransferRequest) -> NewTransaction {
+    NewTransaction {
+        kind: TransactionType::Transfer,
+        amount: request.amount,
+        asset_code: request.asset_code,
+        code: request.code,
+        origin: non_empty(request.origin_wallet_id),
+        destination: non_empty(request.destination_wallet_id),
+        commit: request.commit,
+        data: None,
+        notes: Notes {
+            description: request.description,
+            origin_address: request.origin_address,
+            destination_address: request.destination_address,
+            external_reference: request.external_reference,
+            custom_data: request.custom_data,
+        },
+    }
+}
+
+/// Reads a new withdrawal.
+pub(crate) fn withdrawal(request: wire::CreateWithdrawalRequest) -> NewTransaction {
+    NewTransaction {
+        kind: TransactionType::Withdrawal,
+        amount: request.amount,
+        asset_code: request.asset_code,
+        code: request.code,
+        origin: non_empty(request.origin_wallet_id),
+        destination: None,
+        commit: request.commit,
+        data: None,
+        notes: Notes {
+            description: request.description,
+            origin_address: request.origin_address,
+            destination_address: None,
+            external_reference: request.external_reference,
+            custom_data: request.custom_data,
+        },
+    }
+}
+
+/// Reads a payment: a transfer to the default wallet, which the service sets.
+pub(crate) fn payment(request: wire::CreatePaymentRequest) -> NewTransaction {
+    NewTransaction {
+        kind: TransactionType::Transfer,
+        amount: request.amount,
+        asset_code: request.asset_code,
+        code: "internal".to_owned(),
+        origin: non_empty(request.origin_wallet_id),
+        destination: None,
+        commit: false,
+        data: None,
+        notes: Notes {
+            description: request.description,
+            custom_data: request.custom_data,
+            ..Notes::default()
+        },
+    }
+}
+
+/// Reads a new exchange.
+pub(crate) fn exchange(request: wire::CreateExchangeRequest) -> NewExchange {
+    NewExchange {
+        wallet: request.wallet_id,
+        base_asset_code: request.base_asset_code,
+        quote_asset_code: request.quote_asset_code,
+        base_amount: request.base_amount,
+        notes: Notes {
+            description: request.description,
+            custom_data: request.custom_data,
+            ..Notes::default()
+        },
+    }
+}
+
+fn non_empty(text: String) -> Option<String> {
+    Some(text).filter(|text| !text.is_empty())
 }

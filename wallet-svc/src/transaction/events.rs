@@ -13,7 +13,7 @@ use super::model::{Status, Transaction};
 use crate::{SCHEMA, ledger::StatusChange};
 
 /// Returns the events of a status change: one, or two where a transaction is created as confirmed.
-pub fn messages(tx: &Transaction, change: &StatusChange, ids: &Ids) -> Vec<Message> {
+pub(crate) fn messages(tx: &Transaction, change: &StatusChange, ids: &Ids) -> Vec<Message> {
     let summary = |version| Some(summary(tx, version));
     let aggregate = |version| Aggregate {
         kind: "transaction",

@@ -1,61 +1,19 @@
 //! `TransactionService`.
 
-use platform::{
-    auth::Caller,
-    idempotency::{self, Key},
-};
+use platform::grpc::{Call, respond};
 use proto::wallet::v1 as wire;
 use tonic::{Request, Response, Status};
 use wire::transaction_service_server::TransactionService;
 
-use super::{
-    activity::Activities,
-    convert,
-    decode::{deposit, exchange, payment, transfer, withdrawal},
-    model::Action,
-    service::Transactions,
-};
-use crate::{posting::Answer, wallet::service::Wallets};
+use super::{activity::Activities, convert, model::Action, service::Transactions};
+use crate::wallet::service::Wallets;
 
 /// Adapts [`Transactions`] to gRPC.
 #[derive(Debug, Clone)]
-pub struct TransactionGrpc {
-    /// The use cases.
-    pub transactions: Transactions,
-    /// For the lists of one wallet.
-    pub wallets: Wallets,
-    /// With what is embedded.
-    pub activities: Activities,
-}
-
-/// The answer, made now or recorded before.
-fn respond<T: prost::Message + Default>(
-    answer: Answer,
-    encode: impl FnOnce(Option<wire::Transaction>) -> T,
-) -> Result<Response<T>, Status> {
-    let answer = match answer {
-        Answer::Replay(recorded) => idempotency::Reply::replay(&recorded)?,
-        Answer::Done { transactions, .. } => {
-            let transaction = transactions.first().map(convert::transaction);
-            idempotency::Reply::fresh(encode(transaction))
-        }
-    };
-    Ok(answer.into_response())
-}
-
-impl TransactionGrpc {
-    async fn advance<T, R: prost::Message + Default>(
-        &self,
-        request: Request<T>,
-        action: Action,
-        read: impl FnOnce(T) -> (String, Option<String>),
-        encode: impl FnOnce(Option<wire::Transaction>) -> R,
-    ) -> Result<Response<R>, Status> {
-        let (caller, key) = (Caller::of(&request)?.clone(), Key::from_request(&request)?);
-        let (id, reason) = read(request.into_inner());
-        let advanced = self.transactions.advance(&caller, key, &id, action, reason);
-        respond(advanced.await?, encode)
-    }
+pub(crate) struct TransactionGrpc {
+    pub(crate) transactions: Transactions,
+    pub(crate) wallets: Wallets,
+    pub(crate) activities: Activities,
 }
 
 #[tonic::async_trait]
@@ -64,68 +22,70 @@ impl TransactionService for TransactionGrpc {
         &self,
         request: Request<wire::CreateDepositRequest>,
     ) -> Result<Response<wire::CreateDepositResponse>, Status> {
-        let (caller, key) = (Caller::of(&request)?.clone(), Key::from_request(&request)?);
-        let new = deposit(request.into_inner());
-        let answer = self.transactions.create(&caller, key, new).await?;
-        respond(answer, |transaction| wire::CreateDepositResponse {
-            transaction,
-        })
+        let Call { caller, key, body } = Call::of(request)?;
+        let new = convert::deposit(body);
+        let reply = self.transactions.create(&caller, key, new).await?;
+        Ok(respond(reply, |transaction| wire::CreateDepositResponse {
+            transaction: Some(transaction),
+        }))
     }
 
     async fn create_transfer(
         &self,
         request: Request<wire::CreateTransferRequest>,
     ) -> Result<Response<wire::CreateTransferResponse>, Status> {
-        let (caller, key) = (Caller::of(&request)?.clone(), Key::from_request(&request)?);
-        let new = transfer(request.into_inner());
-        let answer = self.transactions.create(&caller, key, new).await?;
-        respond(answer, |transaction| wire::CreateTransferResponse {
-            transaction,
-        })
+        let Call { caller, key, body } = Call::of(request)?;
+        let new = convert::transfer(body);
+        let reply = self.transactions.create(&caller, key, new).await?;
+        Ok(respond(reply, |transaction| wire::CreateTransferResponse {
+            transaction: Some(transaction),
+        }))
     }
 
     async fn create_withdrawal(
         &self,
         request: Request<wire::CreateWithdrawalRequest>,
     ) -> Result<Response<wire::CreateWithdrawalResponse>, Status> {
-        let (caller, key) = (Caller::of(&request)?.clone(), Key::from_request(&request)?);
-        let new = withdrawal(request.into_inner());
-        let answer = self.transactions.create(&caller, key, new).await?;
-        respond(answer, |transaction| wire::CreateWithdrawalResponse {
-            transaction,
-        })
+        let Call { caller, key, body } = Call::of(request)?;
+        let new = convert::withdrawal(body);
+        let reply = self.transactions.create(&caller, key, new).await?;
+        Ok(respond(reply, |transaction| {
+            wire::CreateWithdrawalResponse {
+                transaction: Some(transaction),
+            }
+        }))
     }
 
     async fn create_payment(
         &self,
         request: Request<wire::CreatePaymentRequest>,
     ) -> Result<Response<wire::CreatePaymentResponse>, Status> {
-        let (caller, key) = (Caller::of(&request)?.clone(), Key::from_request(&request)?);
-        let new = payment(request.into_inner());
-        let answer = self.transactions.pay(&caller, key, new).await?;
-        respond(answer, |transaction| wire::CreatePaymentResponse {
-            transaction,
-        })
+        let Call { caller, key, body } = Call::of(request)?;
+        let new = convert::payment(body);
+        let reply = self.transactions.pay(&caller, key, new).await?;
+        Ok(respond(reply, |transaction| wire::CreatePaymentResponse {
+            transaction: Some(transaction),
+        }))
     }
 
     async fn create_exchange(
         &self,
         request: Request<wire::CreateExchangeRequest>,
     ) -> Result<Response<wire::CreateExchangeResponse>, Status> {
-        let (caller, key) = (Caller::of(&request)?.clone(), Key::from_request(&request)?);
-        let new = exchange(request.into_inner());
-        let answer = self.transactions.exchange(&caller, key, new).await?;
-        respond(answer, |transaction| wire::CreateExchangeResponse {
-            transaction,
-        })
+        let Call { caller, key, body } = Call::of(request)?;
+        let new = convert::exchange(body);
+        let reply = self.transactions.exchange(&caller, key, new).await?;
+        Ok(respond(reply, |transaction| wire::CreateExchangeResponse {
+            transaction: Some(transaction),
+        }))
     }
 
     async fn get_transaction(
         &self,
         request: Request<wire::GetTransactionRequest>,
     ) -> Result<Response<wire::GetTransactionResponse>, Status> {
-        let caller = Caller::of(&request)?;
-        let found = self.transactions.get(caller, &request.get_ref().id).await?;
+        let Call { caller, body, .. } = Call::of(request)?;
+        let found = self.transactions.get(&caller, &body.id).await?;
         let transaction = Some(convert::transaction(&found));
         Ok(Response::new(wire::GetTransactionResponse { transaction }))
     }
@@ -134,13 +94,9 @@ impl TransactionService for TransactionGrpc {
         &self,
         request: Request<wire::ListTransactionsRequest>,
     ) -> Result<Response<wire::ListTransactionsResponse>, Status> {
-        let caller = Caller::of(&request)?.clone();
-        let request = request.into_inner();
-        let wallet = match &request.wallet_id {
-            Some(id) => Some(self.wallets.get(&caller, id).await?.id),
-            None => None,
-        };
-        let list = request.list.unwrap_or_default();
+        let Call { caller, body, .. } = Call::of(request)?;
+        let wallet = self.wallets.find_listed(&caller, body.wallet_id).await?;
+        let list = body.list.unwrap_or_default();
         let page = self.transactions.list(&caller, &list, wallet).await?;
         Ok(Response::new(wire::ListTransactionsResponse {
             page: Some(page.info()),
@@ -152,9 +108,8 @@ impl TransactionService for TransactionGrpc {
         &self,
         request: Request<wire::ListTransactionChangesRequest>,
     ) -> Result<Response<wire::ListTransactionChangesResponse>, Status> {
-        let caller = Caller::of(&request)?;
-        let id = &request.get_ref().id;
-        let changes = self.transactions.history(caller, id).await?;
+        let Call { body, .. } = Call::of_admin(request)?;
+        let changes = self.transactions.history(&body.id).await?;
         let changes = changes.iter().map(convert::change).collect();
         Ok(Response::new(wire::ListTransactionChangesResponse {
             changes,
@@ -165,13 +120,9 @@ impl TransactionService for TransactionGrpc {
         &self,
         request: Request<wire::ListActivityRequest>,
     ) -> Result<Response<wire::ListActivityResponse>, Status> {
-        let caller = Caller::of(&request)?.clone();
-        let request = request.into_inner();
-        let wallet = match &request.wallet_id {
-            Some(id) => Some(self.wallets.get(&caller, id).await?.id),
-            None => None,
-        };
-        let list = request.list.unwrap_or_default();
+        let Call { caller, body, .. } = Call::of(request)?;
+        let wallet = self.wallets.find_listed(&caller, body.wallet_id).await?;
+        let list = body.list.unwrap_or_default();
         let page = self.activities.list(&caller, &list, wallet).await?;
         Ok(Response::new(page.encode()))
     }
@@ -180,51 +131,55 @@ impl TransactionService for TransactionGrpc {
         &self,
         request: Request<wire::ApproveTransactionRequest>,
     ) -> Result<Response<wire::ApproveTransactionResponse>, Status> {
-        self.advance(
-            request,
-            Action::Approve,
-            |request| (request.id, None),
-            |transaction| wire::ApproveTransactionResponse { transaction },
-        )
-        .await
+        let Call { caller, key, body } = Call::of_admin(request)?;
+        let transactions = &self.transactions;
+        let reply = transactions.advance(&caller, key, &body.id, Action::Approve, None);
+        Ok(respond(reply.await?, |transaction| {
+            wire::ApproveTransactionResponse {
+                transaction: Some(transaction),
+            }
+        }))
     }
 
     async fn confirm_transaction(
         &self,
         request: Request<wire::ConfirmTransactionRequest>,
     ) -> Result<Response<wire::ConfirmTransactionResponse>, Status> {
-        self.advance(
-            request,
-            Action::Confirm,
-            |request| (request.id, None),
-            |transaction| wire::ConfirmTransactionResponse { transaction },
-        )
-        .await
+        let Call { caller, key, body } = Call::of_admin(request)?;
+        let transactions = &self.transactions;
+        let reply = transactions.advance(&caller, key, &body.id, Action::Confirm, None);
+        Ok(respond(reply.await?, |transaction| {
+            wire::ConfirmTransactionResponse {
+                transaction: Some(transaction),
+            }
+        }))
     }
 
     async fn fail_transaction(
         &self,
         request: Request<wire::FailTransactionRequest>,
     ) -> Result<Response<wire::FailTransactionResponse>, Status> {
-        self.advance(
-            request,
-            Action::Fail,
-            |request| (request.id, request.reason),
-            |transaction| wire::FailTransactionResponse { transaction },
-        )
-        .await
+        let Call { caller, key, body } = Call::of_admin(request)?;
+        let transactions = &self.transactions;
+        let reply = transactions.advance(&caller, key, &body.id, Action::Fail, body.reason);
+        Ok(respond(reply.await?, |transaction| {
+            wire::FailTransactionResponse {
+                transaction: Some(transaction),
+            }
+        }))
     }
 
     async fn reject_transaction(
         &self,
         request: Request<wire::RejectTransactionRequest>,
     ) -> Result<Response<wire::RejectTransactionResponse>, Status> {
-        self.advance(
-            request,
-            Action::Reject,
-            |request| (request.id, request.reason),
-            |transaction| wire::RejectTransactionResponse { transaction },
-        )
-        .await
+        let Call { caller, key, body } = Call::of_admin(request)?;
+        let transactions = &self.transactions;
+        let reply = transactions.advance(&caller, key, &body.id, Action::Reject, body.reason);
+        Ok(respond(reply.await?, |transaction| {
+            wire::RejectTransactionResponse {
+                transaction: Some(transaction),
+            }
+        }))
     }
 }

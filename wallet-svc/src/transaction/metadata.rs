@@ -1,4 +1,4 @@
-//! The service's own JSON object on a transaction, kept as text so that numbers stay as written.
+//! The service's JSON object on a transaction, as text, which keeps numbers as written.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 /// A JSON object as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Metadata(String);
+pub(crate) struct Metadata(String);
 
 impl Default for Metadata {
     fn default() -> Self {
@@ -16,23 +16,26 @@ impl Default for Metadata {
 }
 
 impl Metadata {
-    /// Text that this service wrote before.
-    pub const fn stored(text: String) -> Self {
+    /// Wraps a text that the database holds.
+    pub(crate) const fn stored(text: String) -> Self {
         Self(text)
     }
 
-    /// Text of a caller: `None` unless it is a JSON object.
-    pub fn parse(text: &str) -> Option<Self> {
+    /// Parses a text; `None` unless it is a JSON object.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let object: BTreeMap<String, &RawValue> = serde_json::from_str(text).ok()?;
-        let with = |metadata: Self, (key, value): (&String, &&RawValue)| {
-            metadata.with_raw(key, value.get())
-        };
-        Some(object.iter().fold(Self::default(), with))
+        Some(
+            object
+                .iter()
+                .fold(Self::default(), |metadata, (key, value)| {
+                    metadata.with_raw(key, value.get())
+                }),
+        )
     }
 
-    /// With one more entry, whose value is JSON text. The key is not there yet.
+    /// Adds an entry whose value is JSON. The key must be new.
     #[must_use]
-    pub fn with_raw(self, key: &str, json: &str) -> Self {
+    pub(crate) fn with_raw(self, key: &str, json: &str) -> Self {
         let key = serde_json::Value::from(key);
         let mut text = self.0;
         text.pop();
@@ -40,14 +43,14 @@ impl Metadata {
         Self(format!("{text}{comma}{key}:{json}}}"))
     }
 
-    /// With one more entry that is a text.
+    /// Adds an entry whose value is a text. The key must be new.
     #[must_use]
-    pub fn with_text(self, key: &str, value: &str) -> Self {
+    pub(crate) fn with_text(self, key: &str, value: &str) -> Self {
         self.with_raw(key, &serde_json::Value::from(value).to_string())
     }
 
-    /// The order it speaks of.
-    pub fn order_id(&self) -> Option<String> {
+    /// Returns the value of `orderId`.
+    pub(crate) fn order_id(&self) -> Option<String> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct OfOrder {
@@ -59,8 +62,7 @@ impl Metadata {
         serde_json::from_str::<OfOrder>(&self.0).ok()?.order_id
     }
 
-    /// As text.
-    pub fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 }
@@ -70,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn grows_without_touching_what_is_there() {
+    fn added_entries_leave_the_others_as_written() {
         let metadata = Metadata::parse(r#" {"orderId": "o-1", "n": 1.10e400} "#).unwrap();
         let metadata = metadata
             .with_text("failReason", "a \"b\"")

@@ -1,16 +1,15 @@
-//! Transactions: intents to move money, and their states.
+//! Transactions: the intents to move money, with their states.
 
-pub mod activity;
-pub mod code;
-pub mod convert;
-pub mod decode;
-pub mod events;
-pub mod exchange;
-pub mod grpc;
-pub mod metadata;
-pub mod model;
-pub mod new;
-pub mod payload;
-pub mod repo;
-pub mod row;
-pub mod service;
+pub(crate) mod activity;
+pub(crate) mod code;
+pub(crate) mod convert;
+pub(crate) mod events;
+pub(crate) mod exchange;
+pub(crate) mod grpc;
+pub(crate) mod metadata;
+pub(crate) mod model;
+pub(crate) mod new;
+pub(crate) mod payload;
+pub(crate) mod repo;
+pub(crate) mod row;
+pub(crate) mod service;

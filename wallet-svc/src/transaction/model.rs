@@ -11,25 +11,23 @@ use crate::{
     wallet::model::{EXCHANGE, WalletId},
 };
 
-/// The id of a transaction.
-pub type TransactionId = Id<Transaction>;
+pub(crate) type TransactionId = Id<Transaction>;
 
-/// Where the money goes.
+/// The direction in which money moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TransactionType {
-    /// From outside into a wallet.
+pub(crate) enum TransactionType {
+    /// From outside to a wallet.
     Deposit,
-    /// From a wallet to another.
+    /// From one wallet to another.
     Transfer,
-    /// From a wallet to the outside.
+    /// From a wallet to outside.
     Withdrawal,
-    /// From one asset of a wallet into another.
+    /// From one asset of a wallet to another.
     Exchange,
 }
 
 impl TransactionType {
-    /// Its public name.
-    pub const fn as_str(self) -> &'static str {
+    pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Deposit => "deposit",
             Self::Transfer => "transfer",
@@ -39,24 +37,22 @@ impl TransactionType {
     }
 }
 
-/// How far a transaction has come.
+/// The status of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Status {
-    /// Created.
+pub(crate) enum Status {
     Pending,
-    /// Approved, being settled.
+    /// Approved; settlement is in progress.
     Processing,
-    /// Settled: its movements exist.
+    /// Settled; its movements exist.
     Confirmed,
-    /// Given up; nothing moved.
+    /// Not settled; nothing moved.
     Failed,
-    /// Refused; nothing moved.
+    /// Not approved; nothing moved.
     Rejected,
 }
 
 impl Status {
-    /// Its public name.
-    pub const fn as_str(self) -> &'static str {
+    pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Pending => "pending",
             Self::Processing => "processing",
@@ -66,13 +62,13 @@ impl Status {
         }
     }
 
-    /// Whether money is held for it.
-    pub const fn is_open(self) -> bool {
+    /// Returns whether its debit is held.
+    pub(crate) const fn is_open(self) -> bool {
         matches!(self, Self::Pending | Self::Processing)
     }
 
-    /// Where the action leads from here, if it is allowed.
-    pub const fn after(self, action: Action) -> Option<Self> {
+    /// Returns the status after an action; `None` if the action is not allowed.
+    pub(crate) const fn after(self, action: Action) -> Option<Self> {
         match (self, action) {
             (Self::Pending, Action::Approve) => Some(Self::Processing),
             (Self::Pending | Self::Processing, Action::Confirm) => Some(Self::Confirmed),
@@ -83,22 +79,17 @@ impl Status {
     }
 }
 
-/// A step in a transaction's life.
+/// A change of a transaction's status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Action {
-    /// It will be settled.
+pub(crate) enum Action {
     Approve,
-    /// It is settled.
     Confirm,
-    /// It could not be settled.
     Fail,
-    /// It will not be settled.
     Reject,
 }
 
 impl Action {
-    /// Its public name.
-    pub const fn as_str(self) -> &'static str {
+    pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Approve => "approve",
             Self::Confirm => "confirm",
@@ -108,14 +99,12 @@ impl Action {
     }
 }
 
-/// Text in the database that is none of ours.
+/// An unknown name in the database.
 #[derive(Debug, thiserror::Error)]
 #[error("unknown {kind} {text:?}")]
-pub struct Unknown {
-    /// Of what.
-    pub kind: &'static str,
-    /// What was found.
-    pub text: String,
+pub(crate) struct Unknown {
+    pub(crate) kind: &'static str,
+    pub(crate) text: String,
 }
 
 impl FromStr for TransactionType {
@@ -161,96 +150,83 @@ fn find<T: Copy, const N: usize>(
         })
 }
 
-/// The part of a transaction that its creator gives and that never changes.
+/// The texts that a transaction's creator gives; immutable.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Notes {
-    /// For people.
-    pub description: Option<String>,
-    /// Where it came from, outside.
-    pub origin_address: Option<String>,
-    /// Where it goes, outside.
-    pub destination_address: Option<String>,
-    /// The client's own name for it.
-    pub external_reference: Option<String>,
-    /// The client's JSON object, as written.
-    pub custom_data: Option<String>,
+pub(crate) struct Notes {
+    pub(crate) description: Option<String>,
+    /// The external address that the money comes from.
+    pub(crate) origin_address: Option<String>,
+    /// The external address that the money goes to.
+    pub(crate) destination_address: Option<String>,
+    /// The client's identifier.
+    pub(crate) external_reference: Option<String>,
+    /// JSON object of the client, as written.
+    pub(crate) custom_data: Option<String>,
 }
 
-/// A step in a transaction's history.
+/// An entry of a transaction's history.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
-    /// The state before; none where it was made.
-    pub from: Option<Status>,
-    /// The state after.
-    pub to: Status,
+pub(crate) struct Change {
+    /// `None` for the creation.
+    pub(crate) from: Option<Status>,
+    pub(crate) to: Status,
     /// `user:<id>`, `key:<id>` or `service:<name>`.
-    pub actor: String,
-    /// When.
-    pub created_at: DateTime<Utc>,
+    pub(crate) actor: String,
+    pub(crate) created_at: DateTime<Utc>,
 }
 
-/// The two wallets between which the money moves; one may be the system's.
+/// The two wallets between which money moves; one may be a system wallet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sides {
-    /// The wallet debited.
-    pub debit: WalletId,
-    /// The wallet credited.
-    pub credit: WalletId,
+pub(crate) struct Sides {
+    pub(crate) debit: WalletId,
+    pub(crate) credit: WalletId,
 }
 
-/// An intent to move money, and what became of it.
+/// An intent to move money, with its status.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Transaction {
-    /// Its id.
-    pub id: TransactionId,
-    /// Where the money goes.
-    pub kind: TransactionType,
+pub(crate) struct Transaction {
+    pub(crate) id: TransactionId,
+    pub(crate) kind: TransactionType,
     /// `<feature>` or `<feature>:<method>`.
-    pub code: String,
-    /// How far it has come.
-    pub status: Status,
-    /// The asset moved.
-    pub asset: AssetCode,
-    /// How much of it; above zero.
-    pub amount: Amount,
-    /// The wallets in the ledger, system wallets included; one wallet twice in an exchange.
-    pub sides: Sides,
-    /// What its creator said of it.
-    pub notes: Notes,
-    /// Its name with a provider.
-    pub external_id: Option<String>,
-    /// Unique, made by the service.
-    pub reference: String,
+    pub(crate) code: String,
+    pub(crate) status: Status,
+    pub(crate) asset: AssetCode,
+    /// Above zero.
+    pub(crate) amount: Amount,
+    /// Includes system wallets; both are one wallet in an exchange.
+    pub(crate) sides: Sides,
+    pub(crate) notes: Notes,
+    /// The provider's identifier.
+    pub(crate) external_id: Option<String>,
+    /// Unique; generated.
+    pub(crate) reference: String,
     /// JSON object of the service.
-    pub metadata: Metadata,
-    /// The ledger operation that it is part of, and its place in it.
-    pub operation: Option<(String, i32)>,
-    /// The transaction whose money it gives back.
-    pub refunds: Option<TransactionId>,
-    /// Counts its events from 1.
-    pub version: i64,
-    /// When it reached a final state.
-    pub processed_at: Option<DateTime<Utc>>,
-    /// When it was made.
-    pub created_at: DateTime<Utc>,
-    /// When it changed last.
-    pub updated_at: DateTime<Utc>,
+    pub(crate) metadata: Metadata,
+    /// The id of its ledger operation, and its index in it.
+    pub(crate) operation: Option<(String, i32)>,
+    /// The transaction that it refunds.
+    pub(crate) refunds: Option<TransactionId>,
+    /// Counts the events from 1.
+    pub(crate) version: i64,
+    /// The time of the final status.
+    pub(crate) processed_at: Option<DateTime<Utc>>,
+    pub(crate) created_at: DateTime<Utc>,
+    pub(crate) updated_at: DateTime<Utc>,
 }
 
 impl Transaction {
-    /// The wallet it is shown to come from: none for a deposit.
-    pub fn origin(&self) -> Option<WalletId> {
+    /// Returns the public origin; `None` for a deposit.
+    pub(crate) fn origin(&self) -> Option<WalletId> {
         (self.kind != TransactionType::Deposit).then_some(self.sides.debit)
     }
 
-    /// The wallet it is shown to go to: none for a withdrawal.
-    pub fn destination(&self) -> Option<WalletId> {
+    /// Returns the public destination; `None` for a withdrawal.
+    pub(crate) fn destination(&self) -> Option<WalletId> {
         (self.kind != TransactionType::Withdrawal).then_some(self.sides.credit)
     }
 
-    /// The system's wallet on the other side of a deposit or withdrawal, or between the assets of an
-    /// exchange.
-    pub fn system_wallet(&self) -> Option<WalletId> {
+    /// Returns the system wallet that is the other side; `None` for a transfer.
+    pub(crate) fn system_wallet(&self) -> Option<WalletId> {
         match self.kind {
             TransactionType::Deposit => Some(self.sides.debit),
             TransactionType::Transfer => None,

@@ -1,5 +1,5 @@
-//! A new transaction as its creator writes it, and what must hold of it by itself. Pure: what
-//! depends on wallets, assets and balances is decided by the ledger.
+//! Checks a new transaction by itself. Pure: the ledger checks what depends on wallets, assets and
+//! balances.
 
 use platform::{
     error::{Failure, FieldCode, InvalidValue, Violations},
@@ -13,67 +13,56 @@ use super::{
     payload::check_data,
 };
 use crate::{
-    asset::directory::KnownAsset,
+    asset::directory::ResolvedAsset,
+    fields::{self, check_length, required},
     ledger::Create,
     payment_method::model::PaymentMethods,
     wallet::model::{EXTERNAL, UserId, WalletId},
 };
 
-const LONGEST_DESCRIPTION: usize = 1_000;
-const LONGEST_TEXT: usize = 2_048;
-const LONGEST_REASON: usize = 1_024;
+const MAX_DESCRIPTION: usize = 1_000;
+const MAX_TEXT: usize = 2_048;
+const MAX_REASON_BYTES: usize = 1_024;
 
-/// A new transaction as written.
+/// A new transaction as the request has it.
 #[derive(Debug, Clone)]
-pub struct NewTransaction {
-    /// Where the money goes.
-    pub kind: TransactionType,
-    /// Decimal.
-    pub amount: String,
+pub(crate) struct NewTransaction {
+    pub(crate) kind: TransactionType,
+    pub(crate) amount: String,
     /// In any case.
-    pub asset_code: String,
+    pub(crate) asset_code: String,
     /// `<feature>` or `<feature>:<method>`.
-    pub code: String,
-    /// Needed unless it is a deposit.
-    pub origin: Option<String>,
-    /// Needed unless it is a withdrawal.
-    pub destination: Option<String>,
+    pub(crate) code: String,
+    /// Required except for deposits.
+    pub(crate) origin: Option<String>,
+    /// Required except for withdrawals.
+    pub(crate) destination: Option<String>,
     /// Skips `pending`.
-    pub commit: bool,
-    /// JSON object; needed by deposits.
-    pub data: Option<String>,
-    /// What its creator says of it.
-    pub notes: Notes,
+    pub(crate) commit: bool,
+    /// JSON object; required for deposits.
+    pub(crate) data: Option<String>,
+    pub(crate) notes: Notes,
 }
 
 impl NewTransaction {
-    /// The command that makes it, or everything that is wrong with it.
-    pub fn check(
+    /// Returns the ledger's command, or everything that is wrong with the request. With an `owner`, the
+    /// wallet debited must be theirs.
+    pub(crate) fn check(
         self,
         id: TransactionId,
-        asset: Option<KnownAsset>,
+        asset: Option<ResolvedAsset>,
         owner: Option<UserId>,
         methods: &PaymentMethods,
     ) -> Result<Create, Failure> {
         let mut violations = Violations::default();
         let amount = violations.value("amount", positive(&self.amount));
-        let exists = asset.is_some();
-        violations.check(
-            "assetCode",
-            exists,
-            FieldCode::UnknownReference,
-            "there is no such asset",
-        );
+        let asset = violations.value("assetCode", fields::existing_asset(asset));
         let code = check_code(self.kind, &self.code, asset.as_ref(), methods);
         violations.value("code", code);
         let commits =
             !self.commit || self.kind == TransactionType::Transfer || allows_commit(&self.code);
-        violations.check(
-            "commit",
-            commits,
-            FieldCode::Enum,
-            "only allowed with the features crypto, bank and internal",
-        );
+        let message = "only allowed with the features crypto, bank and internal";
+        violations.check("commit", commits, FieldCode::Enum, message);
         let sides = self.sides(&mut violations);
         if self.kind == TransactionType::Deposit {
             let data = self.data.as_deref().map_or_else(required, check_data);
@@ -89,8 +78,8 @@ impl NewTransaction {
     }
 
     fn sides(&self, violations: &mut Violations) -> Option<Sides> {
-        let mut wallet = |field: &str, written: &Option<String>| {
-            let id = written.as_deref().map_or_else(required, WalletId::parse);
+        let mut wallet = |field: &str, id: &Option<String>| {
+            let id = id.as_deref().map_or_else(required, WalletId::parse);
             violations.value(field, id)
         };
         let (debit, credit) = match self.kind {
@@ -114,7 +103,7 @@ impl NewTransaction {
         self,
         id: TransactionId,
         amount: Amount,
-        asset: KnownAsset,
+        asset: ResolvedAsset,
         sides: Sides,
         owner: Option<UserId>,
     ) -> Create {
@@ -142,8 +131,8 @@ impl NewTransaction {
     }
 }
 
-/// Reads an amount above zero.
-pub fn positive(text: &str) -> Result<Amount, InvalidValue> {
+/// Parses an amount above zero.
+pub(crate) fn positive(text: &str) -> Result<Amount, InvalidValue> {
     let amount = Amount::parse(text)?;
     if amount.is_positive() {
         Ok(amount)
@@ -152,39 +141,193 @@ pub fn positive(text: &str) -> Result<Amount, InvalidValue> {
     }
 }
 
-/// Checks why a transaction failed or was rejected: any JSON, of at most 1 KiB.
-pub fn check_reason(reason: Option<&str>) -> Result<(), Failure> {
+/// Checks the reason of a failed or rejected transaction: any JSON of at most 1 KiB.
+pub(crate) fn check_reason(reason: Option<&str>) -> Result<(), Failure> {
     match reason {
-        Some(reason) if reason.len() > LONGEST_REASON => Err(Failure::invalid(
+        Some(reason) if reason.len() > MAX_REASON_BYTES => Err(Failure::invalid(
             "reason",
             FieldCode::Length,
-            "has more than 1 KiB",
+            "must have at most 1 KiB",
         )),
         Some(reason) if serde_json::from_str::<serde::de::IgnoredAny>(reason).is_err() => {
-            Err(Failure::invalid("reason", FieldCode::Type, "is not JSON"))
+            Err(Failure::invalid("reason", FieldCode::Type, "must be JSON"))
         }
         _ => Ok(()),
     }
 }
 
-/// Checks the texts of a transaction.
+/// Checks the lengths of a transaction's texts.
 pub(super) fn check_notes(violations: &mut Violations, notes: &Notes) {
-    for (field, text, longest) in [
-        ("description", &notes.description, LONGEST_DESCRIPTION),
-        ("originAddress", &notes.origin_address, LONGEST_TEXT),
-        (
-            "destinationAddress",
-            &notes.destination_address,
-            LONGEST_TEXT,
-        ),
-        ("externalReference", &notes.external_reference, LONGEST_TEXT),
+    for (field, text, max) in [
+        ("description", &notes.description, MAX_DESCRIPTION),
+        ("originAddress", &notes.origin_address, MAX_TEXT),
+        ("destinationAddress", &notes.destination_address, MAX_TEXT),
+        ("externalReference", &notes.external_reference, MAX_TEXT),
     ] {
-        let length = text.as_deref().map_or(0, |text| text.chars().count());
-        let message = format!("has more than {longest} characters");
-        violations.check(field, length <= longest, FieldCode::Length, &message);
+        check_length(violations, field, text.as_ref(), max);
     }
 }
 
-fn required<T>() -> Result<T, InvalidValue> {
-    Err(InvalidValue::new(FieldCode::Required, "is required"))
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::asset::model::{AssetCode, AssetType};
+
+    const ANN: &str = "01920000-0000-7000-8000-00000000000a";
+    const BEN: &str = "01920000-0000-7000-8000-00000000000b";
+
+    fn transfer() -> NewTransaction {
+        NewTransaction {
+            kind: TransactionType::Transfer,
+            amount: "1".to_owned(),
+            asset_code: "USD".to_owned(),
+            code: "internal".to_owned(),
+            origin: Some(ANN.to_owned()),
+            destination: Some(BEN.to_owned()),
+            commit: false,
+            data: None,
+            notes: Notes::default(),
+        }
+    }
+
+    fn deposit() -> NewTransaction {
+        NewTransaction {
+            kind: TransactionType::Deposit,
+            origin: None,
+            data: Some("{}".to_owned()),
+            ..transfer()
+        }
+    }
+
+    fn withdrawal() -> NewTransaction {
+        NewTransaction {
+            kind: TransactionType::Withdrawal,
+            destination: None,
+            ..transfer()
+        }
+    }
+
+    fn check(new: NewTransaction) -> Result<Create, Failure> {
+        let id = TransactionId::parse("01920000-0000-7000-8000-000000000001").unwrap();
+        let usd = ResolvedAsset {
+            code: AssetCode::stored("usd"),
+            kind: Some(AssetType::Fiat),
+        };
+        new.check(id, Some(usd), None, &PaymentMethods::default())
+    }
+
+    fn fields(result: Result<Create, Failure>) -> Vec<String> {
+        let fields = result.unwrap_err().fields.into_iter();
+        fields.map(|field| field.field).collect()
+    }
+
+    #[test]
+    fn commit_decides_the_first_status() {
+        for (new, pending, committed) in [
+            (deposit(), Status::Pending, Status::Processing),
+            (transfer(), Status::Pending, Status::Confirmed),
+            (withdrawal(), Status::Pending, Status::Processing),
+        ] {
+            let kind = new.kind;
+            let commit = NewTransaction {
+                commit: true,
+                ..new.clone()
+            };
+            assert_eq!(check(new).unwrap().status, pending, "{kind:?}");
+            assert_eq!(check(commit).unwrap().status, committed, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn deposits_and_withdrawals_have_the_external_wallet_on_the_other_side() {
+        let (ann, ben) = (WalletId::parse(ANN).unwrap(), WalletId::parse(BEN).unwrap());
+        for (new, debit, credit) in [
+            (deposit(), EXTERNAL, ben),
+            (transfer(), ann, ben),
+            (withdrawal(), ann, EXTERNAL),
+        ] {
+            assert_eq!(check(new).unwrap().sides, Sides { debit, credit });
+        }
+    }
+
+    #[test]
+    fn a_deposit_keeps_its_data_in_the_metadata() {
+        let data = Some(r#"{"n": 1.10}"#.to_owned());
+        let new = NewTransaction { data, ..deposit() };
+        let metadata = check(new).unwrap().metadata;
+        assert_eq!(metadata.as_str(), r#"{"data":{"n": 1.10}}"#);
+    }
+
+    #[test]
+    fn every_violation_is_reported() {
+        let empty = NewTransaction {
+            amount: String::new(),
+            code: String::new(),
+            origin: None,
+            destination: None,
+            ..transfer()
+        };
+        let missing = ["amount", "code", "originWalletId", "destinationWalletId"];
+        assert_eq!(fields(check(empty)), missing);
+        let without_data = NewTransaction {
+            data: None,
+            ..deposit()
+        };
+        assert_eq!(fields(check(without_data)), ["data"]);
+        let notes = Notes {
+            description: Some("x".repeat(1_001)),
+            origin_address: Some("x".repeat(2_049)),
+            destination_address: Some("x".repeat(2_049)),
+            external_reference: Some("x".repeat(2_049)),
+            custom_data: None,
+        };
+        let long = NewTransaction {
+            notes,
+            ..transfer()
+        };
+        let texts = [
+            "description",
+            "originAddress",
+            "destinationAddress",
+            "externalReference",
+        ];
+        assert_eq!(fields(check(long)), texts);
+    }
+
+    #[test]
+    fn texts_may_have_their_maximal_length() {
+        let notes = Notes {
+            description: Some("é".repeat(1_000)),
+            external_reference: Some("é".repeat(2_048)),
+            ..Notes::default()
+        };
+        let new = NewTransaction {
+            notes,
+            ..transfer()
+        };
+        assert!(check(new).is_ok());
+    }
+
+    #[test]
+    fn a_reason_is_json_of_at_most_1_kib() {
+        let text = |length: usize| format!("\"{}\"", "x".repeat(length));
+        for reason in [
+            "null",
+            "1.10",
+            "\"no answer\"",
+            r#"{"code":5}"#,
+            &text(1_022),
+        ] {
+            assert!(check_reason(Some(reason)).is_ok(), "{reason}");
+        }
+        assert!(check_reason(None).is_ok());
+        for (reason, code) in [
+            ("", FieldCode::Type),
+            ("no answer", FieldCode::Type),
+            (&text(1_023), FieldCode::Length),
+        ] {
+            let failure = check_reason(Some(reason)).unwrap_err();
+            assert_eq!(failure.fields[0].code, code, "{reason}");
+        }
+    }
 }

@@ -1,10 +1,10 @@
-//! A deposit's `data`: any JSON object, but never a card number. Pure.
+//! Checks a deposit's `data`: any JSON object without a card number. Pure.
 
 use platform::error::{FieldCode, InvalidValue};
 use serde_json::Value;
 
-/// Checks that it is an object without anything that looks like a card number.
-pub fn check_data(text: &str) -> Result<(), InvalidValue> {
+/// Refuses data that is not an object, or has a value that looks like a card number.
+pub(crate) fn check_data(text: &str) -> Result<(), InvalidValue> {
     let Ok(Value::Object(object)) = serde_json::from_str(text) else {
         return Err(InvalidValue::new(FieldCode::Type, "must be an object"));
     };
@@ -26,8 +26,8 @@ fn holds_card_number(value: &Value) -> bool {
     }
 }
 
-/// 13 to 19 digits, grouped or not, whose check digit is right: the Luhn formula of ISO/IEC 7812-1,
-/// annex B.
+/// Returns whether a text is 13 to 19 digits, grouped or not, with a valid check digit: the Luhn
+/// formula of ISO/IEC 7812-1, annex B.
 fn is_card_number(text: &str) -> bool {
     let is_separator = |c: &char| matches!(c, ' ' | '-');
     let digits: Option<Vec<u32>> = text
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn card_numbers_are_refused_wherever_they_are() {
+    fn card_numbers_are_refused_at_any_depth() {
         for data in [
             "{}",
             r#"{"a":"4111111111111112"}"#,

@@ -1,4 +1,4 @@
-//! Transactions in the database: reads only, the poster writes them.
+//! Reads transactions; the poster writes them.
 
 use platform::{
     error::Failure,
@@ -27,10 +27,11 @@ fn all(rows: Vec<TransactionRow>) -> Result<Vec<Transaction>, sqlx::Error> {
     rows.into_iter().map(Transaction::try_from).collect()
 }
 
-/// These transactions, in no order.
-pub async fn find_transactions(
+/// Finds transactions, in any order; with a `reader`, only those with a wallet of theirs.
+pub(crate) async fn find_transactions(
     conn: &mut PgConnection,
     ids: &[TransactionId],
+    reader: Option<UserId>,
 ) -> Result<Vec<Transaction>, sqlx::Error> {
     let rows = sqlx::query_as!(
         TransactionRow,
@@ -38,16 +39,21 @@ pub async fn find_transactions(
              destination_wallet_id, system_wallet_id, origin_address, destination_address,
              external_id, external_reference, reference, custom_data, metadata, operation_id,
              operation_index, refunds_id, version, processed_at, created_at, updated_at
-         from wallet.transactions
-         where id = any($1)",
+         from wallet.transactions t
+         where id = any($1)
+           and ($2::uuid is null or exists (
+               select from wallet.wallets w
+               where w.owner_id = $2 and w.id in (t.origin_wallet_id, t.destination_wallet_id)))",
         ids as _,
-    );
-    all(rows.fetch_all(conn).await?)
+        reader as _,
+    )
+    .fetch_all(conn)
+    .await?;
+    all(rows)
 }
 
-/// These transactions and those of these operations, locked in the order of their ids until the
-/// transaction ends.
-pub async fn lock_transactions_in_tx(
+/// Locks transactions and those of operations, in the order of their ids.
+pub(crate) async fn lock_transactions_in_tx(
     conn: &mut PgConnection,
     ids: &[TransactionId],
     operations: &[String],
@@ -64,12 +70,14 @@ pub async fn lock_transactions_in_tx(
          for update",
         ids as _,
         operations,
-    );
-    all(rows.fetch_all(conn).await?)
+    )
+    .fetch_all(conn)
+    .await?;
+    all(rows)
 }
 
-/// The transactions of these ledger operations, each operation's in its own order.
-pub async fn find_operations(
+/// Finds the transactions of operations, each operation's by index.
+pub(crate) async fn find_operations(
     conn: &mut PgConnection,
     operations: &[String],
 ) -> Result<Vec<Transaction>, sqlx::Error> {
@@ -83,12 +91,14 @@ pub async fn find_operations(
          where operation_id = any($1)
          order by operation_id, operation_index",
         operations,
-    );
-    all(rows.fetch_all(conn).await?)
+    )
+    .fetch_all(conn)
+    .await?;
+    all(rows)
 }
 
-/// How much of these transactions refunds have given back.
-pub async fn find_refunded(
+/// Sums the refunds of transactions.
+pub(crate) async fn find_refunded(
     conn: &mut PgConnection,
     ids: &[TransactionId],
 ) -> Result<Vec<(TransactionId, Amount)>, sqlx::Error> {
@@ -98,13 +108,14 @@ pub async fn find_refunded(
          where refunds_id = any($1)
          group by refunds_id"#,
         ids as _,
-    );
-    let rows = rows.fetch_all(conn).await?;
+    )
+    .fetch_all(conn)
+    .await?;
     Ok(rows.into_iter().map(|row| (row.id, row.amount)).collect())
 }
 
-/// The steps of a transaction, the oldest first.
-pub async fn find_changes(
+/// Finds the history of a transaction, oldest first.
+pub(crate) async fn find_changes(
     conn: &mut PgConnection,
     id: TransactionId,
 ) -> Result<Vec<Change>, sqlx::Error> {
@@ -114,77 +125,53 @@ pub async fn find_changes(
          where transaction_id = $1
          order by version",
         id as _,
-    );
-    let rows = rows.fetch_all(conn).await?.into_iter();
-    rows.map(|row| {
-        let from = row.from_status.map(|status| status.parse()).transpose();
-        Ok(Change {
-            from: from.map_err(sqlx::Error::decode)?,
-            to: row.to_status.parse().map_err(sqlx::Error::decode)?,
-            actor: row.actor,
-            created_at: row.created_at,
+    )
+    .fetch_all(conn)
+    .await?;
+    rows.into_iter()
+        .map(|row| {
+            let from = row.from_status.map(|status| status.parse()).transpose();
+            Ok(Change {
+                from: from.map_err(sqlx::Error::decode)?,
+                to: row.to_status.parse().map_err(sqlx::Error::decode)?,
+                actor: row.actor,
+                created_at: row.created_at,
+            })
         })
-    })
-    .collect()
+        .collect()
 }
 
-/// The transaction with this id; only if one of its wallets belongs to `reader`, where given.
-pub async fn find_transaction(
-    conn: &mut PgConnection,
-    id: TransactionId,
-    reader: Option<UserId>,
-) -> Result<Option<Transaction>, sqlx::Error> {
-    let row = sqlx::query_as!(
-        TransactionRow,
-        "select id, type, code, status, asset_code, amount, description, origin_wallet_id,
-             destination_wallet_id, system_wallet_id, origin_address, destination_address,
-             external_id, external_reference, reference, custom_data, metadata, operation_id,
-             operation_index, refunds_id, version, processed_at, created_at, updated_at
-         from wallet.transactions t
-         where id = $1
-           and ($2::uuid is null or exists (
-               select from wallet.wallets w
-               where w.owner_id = $2 and w.id in (t.origin_wallet_id, t.destination_wallet_id)))",
-        id as _,
-        reader as _,
-    );
-    row.fetch_optional(conn)
-        .await?
-        .map(Transaction::try_from)
-        .transpose()
-}
-
-/// Transactions as the request wants them; only those of `wallet`, which the reader may see, and of
-/// wallets of `reader`, where given.
-pub async fn list_transactions(
+/// Lists the transactions of `wallet`, which the reader may see, or of the wallets of `reader`;
+/// without both, all transactions.
+pub(crate) async fn list_transactions(
     conn: &mut PgConnection,
     request: &ListRequest,
     wallet: Option<WalletId>,
     reader: Option<UserId>,
 ) -> Result<Page<Transaction>, Failure> {
     let wallets = find_listed_wallets(conn, wallet, reader).await?;
-    of(&TRANSACTIONS, wallets)
+    list_of(&TRANSACTIONS, wallets)
         .any_of("walletId", SIDES)
         .fetch(conn, request)
         .await
 }
 
-/// Activity as the request wants it: see [`list_transactions`].
-pub async fn list_activity(
+/// Lists activity; wallets as in [`list_transactions`].
+pub(crate) async fn list_activity(
     conn: &mut PgConnection,
     request: &ListRequest,
     wallet: Option<WalletId>,
     reader: Option<UserId>,
 ) -> Result<Page<Transaction>, Failure> {
     let wallets = find_listed_wallets(conn, wallet, reader).await?;
-    of(&ACTIVITY, wallets).fetch(conn, request).await
+    list_of(&ACTIVITY, wallets).fetch(conn, request).await
 }
 
-/// Where a transaction has its wallets. The index on the second holds the first as well: what is at
-/// both sides is told apart without a look at the row.
+/// The columns that hold a transaction's wallets. The index on the second covers the first, so a
+/// transaction with one wallet in both is recognized by an index-only scan.
 const SIDES: &[&str] = &["t.destination_wallet_id", "t.origin_wallet_id"];
 
-fn of(table: &'static ListTable, wallets: Option<Vec<WalletId>>) -> List {
+fn list_of(table: &'static ListTable, wallets: Option<Vec<WalletId>>) -> List {
     List::new(table, "wallet.transactions t", Key::Id("t.id"))
         .select("t.*")
         .only_any_of(SIDES, wallets)

@@ -1,4 +1,4 @@
-//! A transaction as its row in the database.
+//! The row of a transaction.
 
 use chrono::{DateTime, Utc};
 use platform::money::Amount;
@@ -10,33 +10,32 @@ use super::{
 };
 use crate::{asset::model::AssetCode, wallet::model::WalletId};
 
-/// A row of `wallet.transactions`.
 #[derive(Debug, Clone, FromRow)]
-pub struct TransactionRow {
-    pub id: TransactionId,
-    pub r#type: String,
-    pub code: String,
-    pub status: String,
-    pub asset_code: String,
-    pub amount: Amount,
-    pub description: Option<String>,
-    pub origin_wallet_id: Option<WalletId>,
-    pub destination_wallet_id: Option<WalletId>,
-    pub system_wallet_id: Option<WalletId>,
-    pub origin_address: Option<String>,
-    pub destination_address: Option<String>,
-    pub external_id: Option<String>,
-    pub external_reference: Option<String>,
-    pub reference: String,
-    pub custom_data: String,
-    pub metadata: String,
-    pub operation_id: Option<String>,
-    pub operation_index: Option<i32>,
-    pub refunds_id: Option<TransactionId>,
-    pub version: i64,
-    pub processed_at: Option<DateTime<Utc>>,
-    pub created_at: DateTime<Utc>,
-    pub updated_at: DateTime<Utc>,
+pub(crate) struct TransactionRow {
+    pub(crate) id: TransactionId,
+    pub(crate) r#type: String,
+    pub(crate) code: String,
+    pub(crate) status: String,
+    pub(crate) asset_code: String,
+    pub(crate) amount: Amount,
+    pub(crate) description: Option<String>,
+    pub(crate) origin_wallet_id: Option<WalletId>,
+    pub(crate) destination_wallet_id: Option<WalletId>,
+    pub(crate) system_wallet_id: Option<WalletId>,
+    pub(crate) origin_address: Option<String>,
+    pub(crate) destination_address: Option<String>,
+    pub(crate) external_id: Option<String>,
+    pub(crate) external_reference: Option<String>,
+    pub(crate) reference: String,
+    pub(crate) custom_data: String,
+    pub(crate) metadata: String,
+    pub(crate) operation_id: Option<String>,
+    pub(crate) operation_index: Option<i32>,
+    pub(crate) refunds_id: Option<TransactionId>,
+    pub(crate) version: i64,
+    pub(crate) processed_at: Option<DateTime<Utc>>,
+    pub(crate) created_at: DateTime<Utc>,
+    pub(crate) updated_at: DateTime<Utc>,
 }
 
 impl TryFrom<TransactionRow> for Transaction {
@@ -46,7 +45,8 @@ impl TryFrom<TransactionRow> for Transaction {
         let kind: TransactionType = row.r#type.parse().map_err(sqlx::Error::decode)?;
         let system = row.system_wallet_id;
         let sides = (row.origin_wallet_id.or(system)).zip(row.destination_wallet_id.or(system));
-        let (debit, credit) = sides.ok_or(sqlx::Error::RowNotFound)?;
+        // `transactions_sides_check` allows no other row.
+        let (debit, credit) = sides.ok_or_else(|| sqlx::Error::decode("a side is missing"))?;
         Ok(Self {
             id: row.id,
             kind,

@@ -1,19 +1,20 @@
-//! What can be done with transactions.
+//! The use cases of transactions.
 
 use std::sync::Arc;
 
 use platform::{
     auth::Caller,
     error::Failure,
-    idempotency::{self, Key},
+    idempotency::{self, Key, Reply},
     ids::Ids,
     list::Page,
 };
-use proto::common::v1::ListRequest;
+use proto::{common::v1::ListRequest, wallet::v1 as wire};
 use sqlx::PgPool;
 
 use super::{
-    exchange::{self, NewExchange, Terms},
+    convert,
+    exchange::{self, NewExchange, QuoteAsset, Terms},
     model::{Action, Change, Status, Transaction, TransactionId},
     new::{NewTransaction, check_reason},
     repo,
@@ -30,9 +31,10 @@ use crate::{
     wallet::model::WalletId,
 };
 
-/// The use cases of transactions.
+/// The use cases of transactions. What changes one returns its message, made now or recorded for the
+/// idempotency key.
 #[derive(Debug, Clone)]
-pub struct Transactions {
+pub(crate) struct Transactions {
     pool: PgPool,
     postings: Postings,
     assets: AssetDirectory,
@@ -42,8 +44,7 @@ pub struct Transactions {
 }
 
 impl Transactions {
-    /// Transactions in this database, posted through this queue.
-    pub const fn new(
+    pub(crate) const fn new(
         pool: PgPool,
         postings: Postings,
         assets: AssetDirectory,
@@ -61,18 +62,18 @@ impl Transactions {
         }
     }
 
-    /// Makes a transaction. A user takes from its own wallets only, and commits nothing.
-    pub async fn create(
+    /// Creates a transaction. A user debits only its own wallets, and cannot `commit`.
+    pub(crate) async fn create(
         &self,
         caller: &Caller,
         key: Option<Key>,
         new: NewTransaction,
-    ) -> Result<Answer, Error> {
+    ) -> Result<Reply<wire::Transaction>, Error> {
         let owner = access::reader(caller)?;
         if owner.is_some() && (new.origin.is_none() || new.commit) {
             caller.require_admin()?;
         }
-        // Which assets a crypto code is for depends on their type, which may change at any time.
+        // Whether a crypto code is allowed depends on the asset's current type.
         let asset = if new.code.starts_with("crypto:") {
             self.assets.read(&new.asset_code).await?
         } else {
@@ -80,17 +81,17 @@ impl Transactions {
         };
         match new.check(self.ids.next(), asset, owner, &self.methods) {
             Ok(create) => self.post(caller, key, Command::Create(create)).await,
-            Err(refusal) => self.replay(key, refusal).await,
+            Err(failure) => self.replay_or(key, failure).await,
         }
     }
 
-    /// Pays into the default wallet: a transfer with code `pay`, confirmed at once.
-    pub async fn pay(
+    /// Pays into the default wallet: a confirmed transfer with code `pay`.
+    pub(crate) async fn pay(
         &self,
         caller: &Caller,
         key: Option<Key>,
         mut new: NewTransaction,
-    ) -> Result<Answer, Error> {
+    ) -> Result<Reply<wire::Transaction>, Error> {
         let owner = access::reader(caller)?;
         let asset = self.assets.find(&new.asset_code).await?;
         new.destination = Some(self.settings.default_wallet.to_string());
@@ -100,44 +101,44 @@ impl Transactions {
         self.post(caller, key, Command::Create(create)).await
     }
 
-    /// Brings a transaction into another state; admins only.
-    pub async fn advance(
+    /// Changes a transaction's status.
+    pub(crate) async fn advance(
         &self,
         caller: &Caller,
         key: Option<Key>,
         id: &str,
         action: Action,
         reason: Option<String>,
-    ) -> Result<Answer, Error> {
-        caller.require_admin()?;
+    ) -> Result<Reply<wire::Transaction>, Error> {
         check_reason(reason.as_deref())?;
         let id = TransactionId::parse(id).map_err(|_| Error::TransactionNotFound)?;
         let advance = Advance { id, action, reason };
         self.post(caller, key, Command::Advance(advance)).await
     }
 
-    /// Changes money of a wallet into another asset at the current rate, confirmed at once. A user
-    /// changes its own.
-    pub async fn exchange(
+    /// Exchanges one asset of a wallet for another at the current rate, as a confirmed transaction. A
+    /// user exchanges only in its own wallets.
+    pub(crate) async fn exchange(
         &self,
         caller: &Caller,
         key: Option<Key>,
         new: NewExchange,
-    ) -> Result<Answer, Error> {
+    ) -> Result<Reply<wire::Transaction>, Error> {
         let owner = access::reader(caller)?;
         let terms = self.terms(&new).await?;
         let exchange = match new.check(self.ids.next(), terms, owner) {
             Ok(exchange) => exchange,
-            Err(refusal) => return self.replay(key, refusal).await,
+            Err(failure) => return self.replay_or(key, failure).await,
         };
         let quote = exchange.quote_asset.clone();
-        let posted = self.post(caller, key, Command::Exchange(exchange)).await;
-        posted.map_err(|error| match error {
-            Error::Rejected(Rejection::Refused(refused)) => {
-                exchange::failure(refused, &quote).into()
-            }
-            other => other,
-        })
+        self.post(caller, key, Command::Exchange(exchange))
+            .await
+            .map_err(|error| match error {
+                Error::Rejected(Rejection::Refused(error)) => {
+                    exchange::failure(error, &quote).into()
+                }
+                other => other,
+            })
     }
 
     async fn terms(&self, new: &NewExchange) -> Result<Terms, Error> {
@@ -145,10 +146,13 @@ impl Transactions {
         let base = asset::repo::find_asset(&mut *conn, &new.base_asset_code).await?;
         let quote = asset::repo::find_asset(&mut *conn, &new.quote_asset_code).await?;
         let base = base.map(|asset| asset.code);
-        let quote = quote.map(|asset| (asset.code, asset.decimal_places));
+        let quote = quote.map(|asset| QuoteAsset {
+            code: asset.code,
+            decimal_places: asset.decimal_places,
+        });
         let conversion = match (&base, &quote) {
-            (Some(base), Some((quote, _))) => {
-                rate::repo::find_conversion_in_tx(&mut conn, base, quote).await?
+            (Some(base), Some(quote)) => {
+                rate::repo::find_conversion(&mut conn, base, &quote.code).await?
             }
             _ => None,
         };
@@ -159,17 +163,21 @@ impl Transactions {
         })
     }
 
-    /// Answers what the first request with this key did, since what it was checked against (rates,
-    /// payment methods) may have changed; without one the refusal stands.
-    async fn replay(&self, key: Option<Key>, refusal: Failure) -> Result<Answer, Error> {
+    /// Replays the recorded transaction of an idempotency key, or fails if there is none. Rates and
+    /// payment methods may have changed since the first request with the key.
+    async fn replay_or(
+        &self,
+        key: Option<Key>,
+        failure: Failure,
+    ) -> Result<Reply<wire::Transaction>, Error> {
         let Some(key) = key else {
-            return Err(refusal.into());
+            return Err(failure.into());
         };
         let mut conn = self.pool.acquire().await?;
         let mut records = idempotency::find_in_tx(&mut conn, SCHEMA, &[*key.scope()]).await?;
         match records.remove(key.scope()) {
-            Some(record) => Ok(Answer::Replay(record.response_for(&key)?)),
-            None => Err(refusal.into()),
+            Some(record) => replay(&record.response_for(&key)?),
+            None => Err(failure.into()),
         }
     }
 
@@ -178,27 +186,32 @@ impl Transactions {
         caller: &Caller,
         key: Option<Key>,
         command: Command,
-    ) -> Result<Answer, Error> {
+    ) -> Result<Reply<wire::Transaction>, Error> {
         let posting = Posting {
             command,
             actor: access::actor(caller),
             key,
         };
-        Ok(self.postings.post(posting).await?)
+        match self.postings.post(posting).await? {
+            Answer::Done { transactions, .. } => {
+                let transaction = transactions.first().ok_or_else(none_posted)?;
+                Ok(Reply::fresh(convert::transaction(transaction)))
+            }
+            Answer::Replay(recorded) => replay(&recorded),
+        }
     }
 
-    /// The transaction, if the caller may know of it.
-    pub async fn get(&self, caller: &Caller, id: &str) -> Result<Transaction, Error> {
+    /// Returns a transaction that the caller may see.
+    pub(crate) async fn get(&self, caller: &Caller, id: &str) -> Result<Transaction, Error> {
         let id = TransactionId::parse(id).map_err(|_| Error::TransactionNotFound)?;
         let reader = access::reader(caller)?;
         let mut conn = self.pool.acquire().await?;
-        let found = repo::find_transaction(&mut conn, id, reader).await?;
-        found.ok_or(Error::TransactionNotFound)
+        let mut found = repo::find_transactions(&mut conn, &[id], reader).await?;
+        found.pop().ok_or(Error::TransactionNotFound)
     }
 
-    /// The steps of a transaction; admins only, since it names who took them.
-    pub async fn history(&self, caller: &Caller, id: &str) -> Result<Vec<Change>, Error> {
-        caller.require_admin()?;
+    /// Returns the history of a transaction, oldest first. It names the callers, so it is for admins.
+    pub(crate) async fn history(&self, id: &str) -> Result<Vec<Change>, Error> {
         let id = TransactionId::parse(id).map_err(|_| Error::TransactionNotFound)?;
         let mut conn = self.pool.acquire().await?;
         let changes = repo::find_changes(&mut conn, id).await?;
@@ -208,8 +221,8 @@ impl Transactions {
         Ok(changes)
     }
 
-    /// Transactions that the caller may know of; only those of one wallet where given.
-    pub async fn list(
+    /// Lists the transactions that the caller may see, of one wallet or of all.
+    pub(crate) async fn list(
         &self,
         caller: &Caller,
         request: &ListRequest,
@@ -219,4 +232,18 @@ impl Transactions {
         let mut conn = self.pool.acquire().await?;
         repo::list_transactions(&mut conn, request, wallet, reader).await
     }
+}
+
+/// Decodes the transaction that the poster recorded for an idempotency key.
+fn replay(recorded: &[u8]) -> Result<Reply<wire::Transaction>, Error> {
+    let Reply { message, replayed } = Reply::<wire::PostResponse>::replay(recorded)?;
+    let transaction = message.transactions.into_iter().next();
+    Ok(Reply {
+        message: transaction.ok_or_else(none_posted)?,
+        replayed,
+    })
+}
+
+fn none_posted() -> Failure {
+    Failure::internal("the poster returned no transaction")
 }

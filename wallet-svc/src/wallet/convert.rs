@@ -1,20 +1,17 @@
-//! Wallets and balances on the wire.
+//! Converts wallets and balances to and from messages.
 
 use chrono::{DateTime, Datelike as _, Utc};
 use platform::{
     clock::{from_proto, to_proto},
-    error::{Code, Failure, FieldCode, Violations},
+    error::{Code, Failure, FieldCode},
     money::Amount,
-    patch::Patch,
 };
 use proto::wallet::v1 as wire;
 
 use super::model::{Balance, NewWallet, UserId, Wallet, WalletPatch};
+use crate::fields::{self, Fields};
 
-const LONGEST_NAME: usize = 255;
-
-/// As the wire has it.
-pub fn wallet(wallet: &Wallet) -> wire::Wallet {
+pub(crate) fn wallet(wallet: &Wallet) -> wire::Wallet {
     wire::Wallet {
         id: wallet.id.to_string(),
         name: wallet.name.clone(),
@@ -29,8 +26,7 @@ pub fn wallet(wallet: &Wallet) -> wire::Wallet {
     }
 }
 
-/// As the wire has it.
-pub fn balance(balance: &Balance) -> wire::BalanceEntry {
+pub(crate) fn balance(balance: &Balance) -> wire::BalanceEntry {
     let available = balance.amount.sub(balance.held).unwrap_or(Amount::ZERO);
     wire::BalanceEntry {
         asset_code: balance.asset.to_string(),
@@ -41,29 +37,25 @@ pub fn balance(balance: &Balance) -> wire::BalanceEntry {
     }
 }
 
-/// Reads the moment of a balance.
-pub fn moment(at: &prost_types::Timestamp) -> Result<DateTime<Utc>, Failure> {
-    // RFC 3339 knows these years only, and so does Postgres.
-    let known = from_proto(at).filter(|at| (1..=9999).contains(&at.year()));
-    known.ok_or_else(|| {
-        let message = "is not a moment";
-        Failure::new(Code::InvalidQuery, format!("at {message}")).field(
-            "at",
-            FieldCode::Range,
-            message,
-        )
-    })
+/// Reads the time of a past balance. RFC 3339 and Postgres allow the years 1 to 9999.
+pub(crate) fn time(at: &prost_types::Timestamp) -> Result<DateTime<Utc>, Failure> {
+    from_proto(at)
+        .filter(|at| (1..=9999).contains(&at.year()))
+        .ok_or_else(|| {
+            let message = "is not a time";
+            let failure = Failure::new(Code::InvalidQuery, format!("at {message}"));
+            failure.field("at", FieldCode::Range, message)
+        })
 }
 
-/// Reads what a new wallet starts with.
-pub fn new_wallet(request: wire::CreateWalletRequest) -> Result<NewWallet, Failure> {
-    let mut violations = Violations::default();
-    check_name(&mut violations, request.name.as_deref());
-    let owner = request.owner_id.as_deref().map(UserId::parse);
-    let owner = owner.and_then(|owner| violations.value("ownerId", owner));
-    violations.finish()?;
+/// Reads a new wallet.
+pub(crate) fn new_wallet(request: wire::CreateWalletRequest) -> Result<NewWallet, Failure> {
+    let mut fields = Fields::of_create();
+    let name = fields.optional("name", request.name, fields::name_or_empty);
+    let owner = fields.optional("owner_id", request.owner_id, |id| UserId::parse(&id));
+    fields.finish()?;
     Ok(NewWallet {
-        name: request.name,
+        name,
         owner,
         locked: request.locked,
         custom_data: request.custom_data,
@@ -71,56 +63,15 @@ pub fn new_wallet(request: wire::CreateWalletRequest) -> Result<NewWallet, Failu
     })
 }
 
-/// Reads a change of a wallet.
-pub fn wallet_patch(request: wire::UpdateWalletRequest) -> Result<WalletPatch, Failure> {
-    let mask = request.update_mask.unwrap_or_default().paths;
-    let mut violations = Violations::default();
-    let owner = Patch::from_wire("owner_id", request.owner_id, &mask);
-    let owner = match owner.try_map(|id| UserId::parse(&id)) {
-        Ok(owner) => owner,
-        Err(invalid) => {
-            violations.add("ownerId", invalid.code, invalid.message);
-            Patch::Absent
-        }
-    };
+/// Reads an update of a wallet.
+pub(crate) fn wallet_patch(request: wire::UpdateWalletRequest) -> Result<WalletPatch, Failure> {
+    let mut fields = Fields::of_update(request.update_mask);
     let patch = WalletPatch {
-        name: not_null(
-            &mut violations,
-            "name",
-            Patch::from_wire("name", request.name, &mask),
-        ),
-        owner,
-        locked: not_null(
-            &mut violations,
-            "locked",
-            Patch::from_wire("locked", request.locked, &mask),
-        ),
-        custom_data: not_null(
-            &mut violations,
-            "customData",
-            Patch::from_wire("custom_data", request.custom_data, &mask),
-        ),
+        name: fields.changed("name", request.name, fields::name_or_empty),
+        owner: fields.patched("owner_id", request.owner_id, |id| UserId::parse(&id)),
+        locked: fields.changed("locked", request.locked, Ok),
+        custom_data: fields.changed("custom_data", request.custom_data, Ok),
     };
-    check_name(&mut violations, patch.name.as_deref());
-    violations.finish()?;
+    fields.finish()?;
     Ok(patch)
-}
-
-fn not_null<T>(violations: &mut Violations, field: &str, patch: Patch<T>) -> Option<T> {
-    violations.check(
-        field,
-        !matches!(patch, Patch::Null),
-        FieldCode::Type,
-        "must not be null",
-    );
-    patch.or(None)
-}
-
-fn check_name(violations: &mut Violations, name: Option<&str>) {
-    violations.check(
-        "name",
-        name.is_none_or(|name| name.chars().count() <= LONGEST_NAME),
-        FieldCode::Length,
-        "has more than 255 characters",
-    );
 }

@@ -1,4 +1,4 @@
-//! A wallet's changes as events.
+//! The events of wallets.
 
 use platform::{
     ids::Ids,
@@ -17,8 +17,7 @@ fn aggregate(wallet: &Wallet) -> Aggregate {
     }
 }
 
-/// It exists.
-pub fn created(wallet: &Wallet, ids: &Ids) -> Message {
+pub(crate) fn created(wallet: &Wallet, ids: &Ids) -> Message {
     let body = WalletCreated {
         wallet_id: wallet.id.to_string(),
         version: wallet.version,
@@ -33,8 +32,8 @@ pub fn created(wallet: &Wallet, ids: &Ids) -> Message {
     )
 }
 
-/// It refuses transactions now, or takes them again.
-pub fn lock_changed(wallet: &Wallet, change: LockChange, ids: &Ids) -> Message {
+/// Returns the event of a locked or unlocked wallet.
+pub(crate) fn lock_changed(wallet: &Wallet, change: LockChange, ids: &Ids) -> Message {
     let (wallet_id, version) = (wallet.id.to_string(), wallet.version);
     let (id, aggregate) = (ids.uuid(), aggregate(wallet));
     match change {

@@ -1,6 +1,6 @@
 //! `WalletService`.
 
-use platform::{auth::Caller, idempotency::Key};
+use platform::grpc::{Call, respond};
 use proto::wallet::v1::{
     CreateWalletRequest, CreateWalletResponse, GetTotalBalanceRequest, GetTotalBalanceResponse,
     GetWalletBalanceRequest, GetWalletBalanceResponse, GetWalletRequest, GetWalletResponse,
@@ -13,10 +13,7 @@ use super::{convert, service::Wallets};
 
 /// Adapts [`Wallets`] to gRPC.
 #[derive(Debug, Clone)]
-pub struct WalletGrpc(
-    /// The use cases.
-    pub Wallets,
-);
+pub(crate) struct WalletGrpc(pub(crate) Wallets);
 
 #[tonic::async_trait]
 impl WalletService for WalletGrpc {
@@ -24,18 +21,20 @@ impl WalletService for WalletGrpc {
         &self,
         request: Request<CreateWalletRequest>,
     ) -> Result<Response<CreateWalletResponse>, Status> {
-        Caller::of(&request)?.require_admin()?;
-        let key = Key::from_request(&request)?;
-        let new = convert::new_wallet(request.into_inner())?;
-        Ok(self.0.create(new, key.as_ref()).await?.into_response())
+        let Call { key, body, .. } = Call::of_admin(request)?;
+        let new = convert::new_wallet(body)?;
+        let reply = self.0.create(new, key.as_ref()).await?;
+        Ok(respond(reply, |wallet| CreateWalletResponse {
+            wallet: Some(wallet),
+        }))
     }
 
     async fn get_wallet(
         &self,
         request: Request<GetWalletRequest>,
     ) -> Result<Response<GetWalletResponse>, Status> {
-        let caller = Caller::of(&request)?;
-        let wallet = self.0.get(caller, &request.get_ref().id).await?;
+        let Call { caller, body, .. } = Call::of(request)?;
+        let wallet = self.0.get(&caller, &body.id).await?;
         let wallet = Some(convert::wallet(&wallet));
         Ok(Response::new(GetWalletResponse { wallet }))
     }
@@ -44,8 +43,8 @@ impl WalletService for WalletGrpc {
         &self,
         request: Request<ListWalletsRequest>,
     ) -> Result<Response<ListWalletsResponse>, Status> {
-        let caller = Caller::of(&request)?.clone();
-        let list = request.into_inner().list.unwrap_or_default();
+        let Call { caller, body, .. } = Call::of(request)?;
+        let list = body.list.unwrap_or_default();
         let page = self.0.list(&caller, &list).await?;
         Ok(Response::new(ListWalletsResponse {
             page: Some(page.info()),
@@ -57,11 +56,9 @@ impl WalletService for WalletGrpc {
         &self,
         request: Request<UpdateWalletRequest>,
     ) -> Result<Response<UpdateWalletResponse>, Status> {
-        let caller = Caller::of(&request)?.clone();
-        caller.require_admin()?;
-        let request = request.into_inner();
-        let id = request.id.clone();
-        let patch = convert::wallet_patch(request)?;
+        let Call { caller, body, .. } = Call::of_admin(request)?;
+        let id = body.id.clone();
+        let patch = convert::wallet_patch(body)?;
         let wallet = self.0.update(&caller, &id, patch).await?;
         let wallet = Some(convert::wallet(&wallet));
         Ok(Response::new(UpdateWalletResponse { wallet }))
@@ -71,11 +68,10 @@ impl WalletService for WalletGrpc {
         &self,
         request: Request<GetWalletBalanceRequest>,
     ) -> Result<Response<GetWalletBalanceResponse>, Status> {
-        let caller = Caller::of(&request)?.clone();
-        let request = request.into_inner();
-        let list = request.list.unwrap_or_default();
-        let at = request.at.as_ref().map(convert::moment).transpose()?;
-        let balances = self.0.balance(&caller, &request.id, &list, at).await?;
+        let Call { caller, body, .. } = Call::of(request)?;
+        let list = body.list.unwrap_or_default();
+        let at = body.at.as_ref().map(convert::time).transpose()?;
+        let balances = self.0.balances(&caller, &body.id, &list, at).await?;
         let balances = balances.iter().map(convert::balance).collect();
         Ok(Response::new(GetWalletBalanceResponse { balances }))
     }
@@ -84,9 +80,9 @@ impl WalletService for WalletGrpc {
         &self,
         request: Request<GetTotalBalanceRequest>,
     ) -> Result<Response<GetTotalBalanceResponse>, Status> {
-        let caller = Caller::of(&request)?.clone();
-        let list = request.into_inner().list.unwrap_or_default();
-        let balances = self.0.total_balance(&caller, &list).await?;
+        let Call { caller, body, .. } = Call::of(request)?;
+        let list = body.list.unwrap_or_default();
+        let balances = self.0.total_balances(&caller, &list).await?;
         let balances = balances.iter().map(convert::balance).collect();
         Ok(Response::new(GetTotalBalanceResponse { balances }))
     }

@@ -1,9 +1,9 @@
-//! Wallets and what they hold.
+//! Wallets and their balances.
 
-pub mod convert;
-pub mod events;
-pub mod grpc;
-pub mod model;
-pub mod past;
-pub mod repo;
-pub mod service;
+pub(crate) mod convert;
+pub(crate) mod events;
+pub(crate) mod grpc;
+pub(crate) mod model;
+pub(crate) mod past;
+pub(crate) mod repo;
+pub(crate) mod service;

@@ -1,4 +1,4 @@
-//! A wallet and the fixed ones. Pure.
+//! A wallet, its balances, and the system wallets. Pure.
 
 use chrono::{DateTime, Utc};
 use platform::{ids::Id, money::Amount, patch::Patch};
@@ -6,99 +6,85 @@ use uuid::Uuid;
 
 use crate::asset::model::AssetCode;
 
-/// The id of a wallet.
-pub type WalletId = Id<Wallet>;
+pub(crate) type WalletId = Id<Wallet>;
 
-/// A user, who lives in identity-svc.
-pub struct User;
+/// A user of identity-svc.
+pub(crate) struct User;
 
-/// The id of a user.
-pub type UserId = Id<User>;
+pub(crate) type UserId = Id<User>;
 
-/// The world outside: the other side of deposits and withdrawals.
-pub const EXTERNAL: WalletId = Id::new(Uuid::from_u128(0x0000_0000_0000_7000_8000_0000_0000_0001));
-/// Where bonuses and rewards come from.
-pub const BONUS: WalletId = Id::new(Uuid::from_u128(0x0000_0000_0000_7000_8000_0000_0000_0002));
-/// Between the two halves of an exchange.
-pub const EXCHANGE: WalletId = Id::new(Uuid::from_u128(0x0000_0000_0000_7000_8000_0000_0000_0003));
+/// The other side of deposits and withdrawals.
+pub(crate) const EXTERNAL: WalletId =
+    Id::new(Uuid::from_u128(0x0000_0000_0000_7000_8000_0000_0000_0001));
+/// The source of bonuses and rewards.
+pub(crate) const BONUS: WalletId =
+    Id::new(Uuid::from_u128(0x0000_0000_0000_7000_8000_0000_0000_0002));
+/// The other side of both halves of an exchange.
+pub(crate) const EXCHANGE: WalletId =
+    Id::new(Uuid::from_u128(0x0000_0000_0000_7000_8000_0000_0000_0003));
 
 /// The system wallets and their names.
-pub const SYSTEM_WALLETS: [(WalletId, &str); 3] = [
+pub(crate) const SYSTEM_WALLETS: [(WalletId, &str); 3] = [
     (EXTERNAL, "external"),
     (BONUS, "bonus"),
     (EXCHANGE, "exchange"),
 ];
 
-/// Characters of a wallet's reference.
-pub const REFERENCE_LENGTH: usize = 10;
+/// The length of a wallet's reference in characters.
+pub(crate) const REFERENCE_LENGTH: usize = 10;
 
 /// A holder of balances.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wallet {
-    /// Its id.
-    pub id: WalletId,
-    /// For people.
-    pub name: Option<String>,
-    /// For people.
-    pub description: Option<String>,
-    /// The user it belongs to.
-    pub owner: Option<UserId>,
-    /// Whether it refuses new transactions.
-    pub locked: bool,
-    /// Unique, made by the service.
-    pub reference: String,
-    /// The client's JSON object, as written.
-    pub custom_data: String,
+pub(crate) struct Wallet {
+    pub(crate) id: WalletId,
+    pub(crate) name: Option<String>,
+    pub(crate) description: Option<String>,
+    pub(crate) owner: Option<UserId>,
+    /// A locked wallet accepts no transactions.
+    pub(crate) locked: bool,
+    /// Unique; generated.
+    pub(crate) reference: String,
+    /// JSON object of the client, as written.
+    pub(crate) custom_data: String,
     /// JSON object of the service.
-    pub metadata: String,
-    /// Counts its events from 1.
-    pub version: i64,
-    /// When it was made.
-    pub created_at: DateTime<Utc>,
-    /// When it changed last.
-    pub updated_at: DateTime<Utc>,
+    pub(crate) metadata: String,
+    /// Counts the events from 1.
+    pub(crate) version: i64,
+    pub(crate) created_at: DateTime<Utc>,
+    pub(crate) updated_at: DateTime<Utc>,
 }
 
-/// What a new wallet starts with.
+/// A new wallet; fields as in [`Wallet`].
 #[derive(Debug, Clone, Default)]
-pub struct NewWallet {
-    /// For people.
-    pub name: Option<String>,
-    /// The user it belongs to.
-    pub owner: Option<UserId>,
-    /// Whether it refuses transactions from the start.
-    pub locked: bool,
-    /// The client's JSON object.
-    pub custom_data: Option<String>,
-    /// Makes the creation safe to repeat.
-    pub operation_id: Option<String>,
+pub(crate) struct NewWallet {
+    pub(crate) name: Option<String>,
+    pub(crate) owner: Option<UserId>,
+    pub(crate) locked: bool,
+    pub(crate) custom_data: Option<String>,
+    /// Makes the creation idempotent.
+    pub(crate) operation_id: Option<String>,
 }
 
-/// A change of a wallet.
+/// An update of a wallet; fields as in [`Wallet`].
 #[derive(Debug, Clone, Default)]
-pub struct WalletPatch {
-    /// For people.
-    pub name: Option<String>,
-    /// The user it belongs to.
-    pub owner: Patch<UserId>,
-    /// Whether it refuses new transactions.
-    pub locked: Option<bool>,
-    /// The client's JSON object, whole.
-    pub custom_data: Option<String>,
+pub(crate) struct WalletPatch {
+    pub(crate) name: Option<String>,
+    pub(crate) owner: Patch<UserId>,
+    /// A locked wallet accepts no transactions.
+    pub(crate) locked: Option<bool>,
+    pub(crate) custom_data: Option<String>,
 }
 
-/// What a patch did that others hear of.
+/// The part of an update that is published.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LockChange {
-    /// It refuses transactions now.
+pub(crate) enum LockChange {
     Locked,
-    /// It takes them again.
     Unlocked,
 }
 
 impl Wallet {
-    /// Applies a patch. `None` where it changes nothing.
-    pub fn patched(
+    /// Applies an update; returns `None` if it changes nothing.
+    pub(crate) fn patched(
         &self,
         patch: WalletPatch,
         now: DateTime<Utc>,
@@ -122,17 +108,16 @@ impl Wallet {
     }
 }
 
-/// What a wallet, or all of them, hold of one asset.
+/// The balance of a wallet, or of several wallets together, in one asset.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Balance {
-    /// The asset.
-    pub asset: AssetCode,
-    /// Sum of the movements.
-    pub amount: Amount,
-    /// Debits of open transactions.
-    pub held: Amount,
-    /// Credits of open transactions.
-    pub incoming: Amount,
+pub(crate) struct Balance {
+    pub(crate) asset: AssetCode,
+    /// The sum of the movements.
+    pub(crate) amount: Amount,
+    /// The debits of open transactions.
+    pub(crate) held: Amount,
+    /// The credits of open transactions.
+    pub(crate) incoming: Amount,
 }
 
 #[cfg(test)]
@@ -166,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_patch_that_changes_nothing_is_none() {
+    fn an_update_without_a_change_is_none() {
         let now = wallet().updated_at + chrono::TimeDelta::seconds(1);
         assert_eq!(wallet().patched(patch(), now), None);
         let same = WalletPatch {
@@ -177,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_change_of_the_lock_is_news() {
+    fn only_locking_and_unlocking_increment_the_version() {
         let now = wallet().updated_at + chrono::TimeDelta::seconds(1);
         let lock = WalletPatch {
             locked: Some(true),

@@ -1,5 +1,5 @@
-//! What a wallet held at a past moment, from the balances that its movements carry and from the
-//! times at which transactions were made and settled.
+//! Reads balances at a past time: the amount from the last movement, held and incoming from the
+//! transactions that were open.
 
 use chrono::{DateTime, Utc};
 use platform::money::Amount;
@@ -8,9 +8,9 @@ use sqlx::PgConnection;
 use super::model::{Balance, WalletId};
 use crate::asset::model::AssetCode;
 
-/// An entry for each of these assets that a transaction had touched by then, in the order of their
-/// codes. What happened at the moment itself counts.
-pub async fn find_balances_at(
+/// Finds the balances of a wallet at a time, inclusive, by asset code. Assets that no transaction had
+/// used by then are left out.
+pub(crate) async fn find_balances_at(
     conn: &mut PgConnection,
     wallet: WalletId,
     assets: &[AssetCode],
@@ -20,8 +20,7 @@ pub async fn find_balances_at(
         .iter()
         .map(|asset| asset.as_str().to_owned())
         .collect();
-    // The times of an account's movements never run backwards; within a millisecond its sequence
-    // tells the last.
+    // The times of an account's movements never decrease; within a millisecond, the sequence decides.
     let rows = sqlx::query!(
         r#"select asset_code as "asset_code!", coalesce(moved.amount, 0) as "amount!: Amount",
              coalesce(debits.amount, 0) as "held!: Amount",
@@ -57,13 +56,16 @@ pub async fn find_balances_at(
         wallet as _,
         &codes,
         at,
-    );
-    let rows = rows.fetch_all(conn).await?.into_iter();
-    let balances = rows.map(|row| Balance {
-        asset: AssetCode::stored(&row.asset_code),
-        amount: row.amount,
-        held: row.held,
-        incoming: row.incoming,
-    });
-    Ok(balances.collect())
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(rows
+        .into_iter()
+        .map(|row| Balance {
+            asset: AssetCode::stored(&row.asset_code),
+            amount: row.amount,
+            held: row.held,
+            incoming: row.incoming,
+        })
+        .collect())
 }

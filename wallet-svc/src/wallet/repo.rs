@@ -1,10 +1,11 @@
-//! Wallets and their balances in the database.
+//! Reads and writes wallets, and reads their balances.
 
 use chrono::{DateTime, Utc};
 use platform::{
     error::Failure,
     list::{Key, List, Page, fields::Value},
     money::Amount,
+    pg::ensure_affected,
 };
 use proto::{
     common::v1::ListRequest,
@@ -15,7 +16,6 @@ use sqlx::{Executor, FromRow, PgConnection, Postgres, postgres::PgRow};
 use super::model::{Balance, SYSTEM_WALLETS, UserId, Wallet, WalletId};
 use crate::asset::model::AssetCode;
 
-/// A row of `wallet.wallets`.
 #[derive(FromRow)]
 struct WalletRow {
     id: WalletId,
@@ -75,24 +75,17 @@ impl FromRow<'_, PgRow> for Balance {
     }
 }
 
-/// The wallet with this id, unless it is the system's.
-pub async fn find_wallet<'c>(
+/// Finds a wallet; system wallets are never found.
+pub(crate) async fn find_wallet<'c>(
     conn: impl Executor<'c, Database = Postgres>,
     id: WalletId,
 ) -> Result<Option<Wallet>, sqlx::Error> {
-    let row = sqlx::query_as!(
-        WalletRow,
-        "select id, name, description, owner_id, locked, reference, custom_data, metadata, version,
-             created_at, updated_at
-         from wallet.wallets where id = $1 and not system",
-        id as _,
-    );
-    Ok(row.fetch_optional(conn).await?.map(Wallet::from))
+    Ok(find_wallets(conn, &[id], None).await?.pop())
 }
 
-/// These wallets but the system's, in any order; only those of `owner` where given.
-pub async fn find_wallets(
-    conn: &mut PgConnection,
+/// Finds wallets, in any order; with an `owner`, only theirs. System wallets are never found.
+pub(crate) async fn find_wallets<'c>(
+    conn: impl Executor<'c, Database = Postgres>,
     ids: &[WalletId],
     owner: Option<UserId>,
 ) -> Result<Vec<Wallet>, sqlx::Error> {
@@ -104,14 +97,15 @@ pub async fn find_wallets(
          where id = any($1) and not system and ($2::uuid is null or owner_id = $2)",
         ids as _,
         owner as _,
-    );
-    let rows = rows.fetch_all(conn).await?;
+    )
+    .fetch_all(conn)
+    .await?;
     Ok(rows.into_iter().map(Wallet::from).collect())
 }
 
-/// The wallets whose rows a list shows: `wallet`, which the reader may see; without one, all of
-/// `reader`. `None` where it shows everybody's.
-pub async fn find_listed_wallets(
+/// Finds the wallets whose rows a list shows: `wallet`, which the reader may see, else all wallets of
+/// `reader`. `None` is no restriction.
+pub(crate) async fn find_listed_wallets(
     conn: &mut PgConnection,
     wallet: Option<WalletId>,
     reader: Option<UserId>,
@@ -119,16 +113,17 @@ pub async fn find_listed_wallets(
     let (None, Some(reader)) = (wallet, reader) else {
         return Ok(wallet.map(|wallet| vec![wallet]));
     };
-    let ids = sqlx::query_scalar!(
+    sqlx::query_scalar!(
         r#"select id as "id: WalletId" from wallet.wallets where owner_id = $1"#,
         reader as _,
-    );
-    ids.fetch_all(conn).await.map(Some)
+    )
+    .fetch_all(conn)
+    .await
+    .map(Some)
 }
 
-/// The wallet with this id, locked, and its balances with it: postings on it wait, and so do balances
-/// it does not have yet.
-pub async fn lock_wallet_in_tx(
+/// Locks a wallet and its balances: postings on it wait, and so do inserts of new balances.
+pub(crate) async fn lock_wallet_in_tx(
     conn: &mut PgConnection,
     id: WalletId,
 ) -> Result<Option<Wallet>, sqlx::Error> {
@@ -138,8 +133,9 @@ pub async fn lock_wallet_in_tx(
              created_at, updated_at
          from wallet.wallets where id = $1 and not system for update",
         id as _,
-    );
-    let row = row.fetch_optional(&mut *conn).await?;
+    )
+    .fetch_optional(&mut *conn)
+    .await?;
     sqlx::query!(
         r#"select 1 as "locked!" from wallet.balances
          where wallet_id = $1 order by asset_code for update"#,
@@ -150,8 +146,8 @@ pub async fn lock_wallet_in_tx(
     Ok(row.map(Wallet::from))
 }
 
-/// The wallet that this operation made.
-pub async fn find_wallet_of_operation(
+/// Finds the wallet that this operation created.
+pub(crate) async fn find_wallet_of_operation(
     conn: &mut PgConnection,
     operation_id: &str,
 ) -> Result<Option<Wallet>, sqlx::Error> {
@@ -165,8 +161,8 @@ pub async fn find_wallet_of_operation(
     Ok(row.fetch_optional(conn).await?.map(Wallet::from))
 }
 
-/// Keeps a new wallet; false where its reference or operation id exists already.
-pub async fn insert_wallet_in_tx(
+/// Inserts a wallet; returns false if its reference or operation id exists already.
+pub(crate) async fn insert_wallet_in_tx(
     conn: &mut PgConnection,
     wallet: &Wallet,
     operation_id: Option<&str>,
@@ -193,8 +189,8 @@ pub async fn insert_wallet_in_tx(
     Ok(written.execute(conn).await?.rows_affected() == 1)
 }
 
-/// Makes the system wallets unless they exist.
-pub async fn insert_system_wallets_in_tx(
+/// Inserts the system wallets that do not exist.
+pub(crate) async fn insert_system_wallets_in_tx(
     conn: &mut PgConnection,
     now: DateTime<Utc>,
 ) -> Result<(), sqlx::Error> {
@@ -214,9 +210,9 @@ pub async fn insert_system_wallets_in_tx(
     Ok(())
 }
 
-/// Keeps what a patch can change. Postings that were decided on the wallet as it was, without a lock,
-/// find its balances changed.
-pub async fn update_wallet_in_tx(
+/// Writes the fields that an update can change. The versions of its balances are incremented, so that
+/// postings decided without locks on the wallet as it was are rejected.
+pub(crate) async fn update_wallet_in_tx(
     conn: &mut PgConnection,
     wallet: &Wallet,
 ) -> Result<(), sqlx::Error> {
@@ -239,11 +235,11 @@ pub async fn update_wallet_in_tx(
         wallet.version,
         wallet.updated_at,
     );
-    platform::pg::ensure_affected(written.execute(conn).await?, 1)
+    ensure_affected(written.execute(conn).await?, 1)
 }
 
-/// Wallets as the request wants them; only those of `owner` where given.
-pub async fn list_wallets(
+/// Lists wallets; with an `owner`, only theirs.
+pub(crate) async fn list_wallets(
     conn: &mut PgConnection,
     request: &ListRequest,
     owner: Option<UserId>,
@@ -256,8 +252,8 @@ pub async fn list_wallets(
         .await
 }
 
-/// What a wallet holds, an entry for each asset that a transaction ever touched.
-pub async fn list_balances(
+/// Lists the balances of a wallet, one for each asset that a transaction ever used.
+pub(crate) async fn list_balances(
     conn: &mut PgConnection,
     request: &ListRequest,
     wallet: WalletId,
@@ -270,8 +266,8 @@ pub async fn list_balances(
         .await
 }
 
-/// What all wallets together hold, or those of `owner` where given.
-pub async fn list_total_balances(
+/// Lists the total balances of all wallets; with an `owner`, of theirs.
+pub(crate) async fn list_total_balances(
     conn: &mut PgConnection,
     request: &ListRequest,
     owner: Option<UserId>,

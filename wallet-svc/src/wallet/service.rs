@@ -1,4 +1,4 @@
-//! What can be done with wallets.
+//! The use cases of wallets.
 
 use chrono::{DateTime, Utc};
 use platform::{
@@ -9,9 +9,10 @@ use platform::{
     ids::Ids,
     list::Page,
     messaging::outbox,
+    patch::Patch,
     pg,
 };
-use proto::{common::v1::ListRequest, wallet::v1::CreateWalletResponse};
+use proto::{common::v1::ListRequest, wallet::v1 as wire};
 use sqlx::{PgConnection, PgPool};
 
 use super::{
@@ -21,12 +22,12 @@ use super::{
 };
 use crate::{SCHEMA, access, clients::identity::Users, error::Error};
 
-/// How often another reference is drawn before a collision is a fault.
-const DRAWS: usize = 5;
+/// Attempts to generate a reference that no other wallet has.
+const MAX_REFERENCE_ATTEMPTS: usize = 5;
 
 /// The use cases of wallets.
 #[derive(Debug, Clone)]
-pub struct Wallets {
+pub(crate) struct Wallets {
     pool: PgPool,
     users: Users,
     clock: Clock,
@@ -34,8 +35,7 @@ pub struct Wallets {
 }
 
 impl Wallets {
-    /// Wallets in this database, owned by these users.
-    pub const fn new(pool: PgPool, users: Users, clock: Clock, ids: Ids) -> Self {
+    pub(crate) const fn new(pool: PgPool, users: Users, clock: Clock, ids: Ids) -> Self {
         Self {
             pool,
             users,
@@ -44,49 +44,48 @@ impl Wallets {
         }
     }
 
-    /// Makes a wallet. With an operation id, a repeat answers the wallet made first.
-    pub async fn create(
+    /// Creates a wallet, once per idempotency key and once per operation id.
+    pub(crate) async fn create(
         &self,
         new: NewWallet,
         key: Option<&Key>,
-    ) -> Result<Reply<CreateWalletResponse>, Error> {
-        // A service that names its operation vouches for the owner, whom it may be making now.
+    ) -> Result<Reply<wire::Wallet>, Error> {
+        // A service with an operation id vouches for the owner, who may not exist yet.
         if new.operation_id.is_none() {
             self.ensure_user(new.owner).await?;
         }
         let mut work = match idempotency::start(&self.pool, SCHEMA, key).await? {
-            Started::Replay(answer) => return Ok(answer),
+            Started::Replay(reply) => return Ok(reply),
             Started::Fresh(work) => work,
         };
         let wallet = self.create_in_tx(&mut work, &new).await?;
-        let wallet = Some(convert::wallet(&wallet));
-        Ok(work.commit(CreateWalletResponse { wallet }).await?)
+        Ok(work.commit(convert::wallet(&wallet)).await?)
     }
 
-    /// Makes a wallet in the caller's transaction.
-    pub async fn create_in_tx(
+    /// Creates a wallet in the caller's transaction, once per operation id.
+    pub(crate) async fn create_in_tx(
         &self,
         conn: &mut PgConnection,
         new: &NewWallet,
     ) -> Result<Wallet, Error> {
         let operation = new.operation_id.as_deref();
-        for _ in 0..DRAWS {
-            let wallet = self.draw(new);
+        for _ in 0..MAX_REFERENCE_ATTEMPTS {
+            let wallet = self.with_new_reference(new);
             if repo::insert_wallet_in_tx(conn, &wallet, operation).await? {
                 let created = events::created(&wallet, &self.ids);
                 outbox::append_in_tx(conn, SCHEMA, &[created]).await?;
                 return Ok(wallet);
             }
             if let Some(operation) = operation
-                && let Some(made) = repo::find_wallet_of_operation(conn, operation).await?
+                && let Some(existing) = repo::find_wallet_of_operation(conn, operation).await?
             {
-                return Ok(made);
+                return Ok(existing);
             }
         }
-        Err(Failure::internal("no free wallet reference was drawn").into())
+        Err(Failure::internal("no unused wallet reference was generated").into())
     }
 
-    fn draw(&self, new: &NewWallet) -> Wallet {
+    fn with_new_reference(&self, new: &NewWallet) -> Wallet {
         let now = self.clock.now();
         Wallet {
             id: self.ids.next(),
@@ -103,33 +102,44 @@ impl Wallets {
         }
     }
 
-    /// The wallet, if the caller may know of it.
-    pub async fn get(&self, caller: &Caller, id: &str) -> Result<Wallet, Error> {
+    /// Returns a wallet that the caller may see.
+    pub(crate) async fn get(&self, caller: &Caller, id: &str) -> Result<Wallet, Error> {
         let id = WalletId::parse(id).map_err(|_| Error::WalletNotFound)?;
-        let found = repo::find_wallet(&self.pool, id).await?;
         let reader = access::reader(caller)?;
-        found
-            .filter(|wallet| reader.is_none_or(|user| wallet.owner == Some(user)))
-            .ok_or(Error::WalletNotFound)
+        let found = repo::find_wallets(&self.pool, &[id], reader).await?.pop();
+        found.ok_or(Error::WalletNotFound)
     }
 
-    /// Changes a wallet. Once it answers that the wallet is locked, no debit of it is confirmed.
-    pub async fn update(
+    /// Returns the id of the wallet to which a list is limited, if the caller may see it.
+    pub(crate) async fn find_listed(
+        &self,
+        caller: &Caller,
+        id: Option<String>,
+    ) -> Result<Option<WalletId>, Error> {
+        match id {
+            Some(id) => Ok(Some(self.get(caller, &id).await?.id)),
+            None => Ok(None),
+        }
+    }
+
+    /// Updates a wallet. Once this returns that the wallet is locked, no debit of it is confirmed.
+    pub(crate) async fn update(
         &self,
         caller: &Caller,
         id: &str,
         patch: WalletPatch,
     ) -> Result<Wallet, Error> {
         let id = WalletId::parse(id).map_err(|_| Error::WalletNotFound)?;
-        if let platform::patch::Patch::Set(owner) = patch.owner
-            && !makes_users(caller)
+        if let Patch::Set(owner) = patch.owner
+            && !is_identity_svc(caller)
         {
             self.ensure_user(Some(owner)).await?;
         }
         pg::retry_serialization(async || {
             let mut tx = pg::tx(&self.pool).await?;
-            let before = repo::lock_wallet_in_tx(&mut tx, id).await?;
-            let before = before.ok_or(Error::WalletNotFound)?;
+            let before = repo::lock_wallet_in_tx(&mut tx, id)
+                .await?
+                .ok_or(Error::WalletNotFound)?;
             let Some((after, change)) = before.patched(patch.clone(), self.clock.now()) else {
                 return Ok(before);
             };
@@ -144,8 +154,8 @@ impl Wallets {
         .await
     }
 
-    /// Wallets that the caller may know of.
-    pub async fn list(
+    /// Lists the wallets that the caller may see.
+    pub(crate) async fn list(
         &self,
         caller: &Caller,
         request: &ListRequest,
@@ -155,8 +165,8 @@ impl Wallets {
         Ok(repo::list_wallets(&mut conn, request, reader).await?)
     }
 
-    /// What a wallet holds, or held at a past moment.
-    pub async fn balance(
+    /// Returns the balances of a wallet, now or at a past time.
+    pub(crate) async fn balances(
         &self,
         caller: &Caller,
         id: &str,
@@ -165,26 +175,23 @@ impl Wallets {
     ) -> Result<Vec<Balance>, Error> {
         let wallet = self.get(caller, id).await?;
         let mut conn = self.pool.acquire().await?;
-        let now = repo::list_balances(&mut conn, request, wallet.id)
-            .await?
-            .rows;
-        let Some(at) = at else { return Ok(now) };
-        // Whatever was ever touched is touched still.
-        let assets: Vec<_> = now.into_iter().map(|balance| balance.asset).collect();
+        let page = repo::list_balances(&mut conn, request, wallet.id).await?;
+        let Some(at) = at else { return Ok(page.rows) };
+        // An asset that was used in the past is used now.
+        let assets: Vec<_> = page.rows.into_iter().map(|row| row.asset).collect();
         Ok(past::find_balances_at(&mut conn, wallet.id, &assets, at).await?)
     }
 
-    /// What all wallets that the caller may know of hold.
-    pub async fn total_balance(
+    /// Returns the total balances of all wallets that the caller may see.
+    pub(crate) async fn total_balances(
         &self,
         caller: &Caller,
         request: &ListRequest,
     ) -> Result<Vec<Balance>, Error> {
         let reader = access::reader(caller)?;
         let mut conn = self.pool.acquire().await?;
-        Ok(repo::list_total_balances(&mut conn, request, reader)
-            .await?
-            .rows)
+        let page = repo::list_total_balances(&mut conn, request, reader).await?;
+        Ok(page.rows)
     }
 
     async fn ensure_user(&self, owner: Option<UserId>) -> Result<(), Failure> {
@@ -192,14 +199,14 @@ impl Wallets {
             Some(owner) if !self.users.exists(owner).await? => Err(Failure::invalid(
                 "ownerId",
                 FieldCode::UnknownReference,
-                "there is no such user",
+                "user not found",
             )),
             _ => Ok(()),
         }
     }
 }
 
-/// identity-svc gives a wallet to a user whom it is only just making.
-fn makes_users(caller: &Caller) -> bool {
+/// identity-svc gives wallets to users that it is about to create.
+fn is_identity_svc(caller: &Caller) -> bool {
     caller.kind == Kind::Service && caller.subject == "identity-svc"
 }

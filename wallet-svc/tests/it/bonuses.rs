@@ -1,38 +1,20 @@
 //! Bonuses and rewards, in whatever order their events come.
 
-use platform::{ids::Ids, messaging::inbox::Applied};
+use platform::messaging::inbox::Applied;
 use proto::events::v1::{OrderCanceled, OrderPaid, TaskCompleted};
-use sqlx::{ConnectOptions as _, PgPool, postgres::PgConnectOptions};
-use tokio_util::sync::{CancellationToken, DropGuard};
-use wallet_svc::{
-    asset::directory::AssetDirectory,
-    consumers::{
-        Poster, order_canceled::RevokeBonus, order_paid::GrantBonus, task_completed::CreditReward,
-    },
-    posting,
+use sqlx::PgPool;
+use wallet_svc::consumers::{
+    Ledger, order_canceled::RevokeBonus, order_paid::GrantBonus, task_completed::CreditReward,
 };
 
 use crate::harness::{TestApp, balance, transfer};
 
 /// Handles events as the consumers of a process do.
-struct Events {
-    poster: Poster,
-    _stop: DropGuard,
-}
+struct Events(Ledger);
 
 impl Events {
-    fn new(server: &PgConnectOptions) -> Self {
-        let app = server.clone().username("guerdon_wallet_app");
-        let url = app.to_url_lossy().to_string();
-        let pool = posting::Poster::connect(&url).unwrap();
-        let assets = AssetDirectory::new(pool.clone());
-        let (postings, poster) = posting::Poster::new(pool, Ids::seeded(9));
-        let stop = CancellationToken::new();
-        tokio::spawn(poster.run(stop.clone()));
-        Self {
-            poster: Poster { postings, assets },
-            _stop: stop.drop_guard(),
-        }
+    fn of(app: &TestApp) -> Self {
+        Self(app.ledger())
     }
 
     async fn paid(&self, order: &str, wallet: &str, bonus: &str) -> Applied {
@@ -43,7 +25,7 @@ impl Events {
             bonus_asset_code: "points".to_owned(),
             ..OrderPaid::default()
         };
-        GrantBonus(self.poster.clone()).handle(event).await.unwrap()
+        GrantBonus(self.0.clone()).handle(event).await.unwrap()
     }
 
     async fn canceled(&self, order: &str, wallet: &str, revoked: &str) -> Applied {
@@ -54,10 +36,7 @@ impl Events {
             bonus_asset_code: "points".to_owned(),
             ..OrderCanceled::default()
         };
-        RevokeBonus(self.poster.clone())
-            .handle(event)
-            .await
-            .unwrap()
+        RevokeBonus(self.0.clone()).handle(event).await.unwrap()
     }
 
     async fn task_completed(&self, transaction: &str, wallet: &str, amount: &str) -> Applied {
@@ -68,10 +47,7 @@ impl Events {
             asset_code: "points".to_owned(),
             ..TaskCompleted::default()
         };
-        CreditReward(self.poster.clone())
-            .handle(event)
-            .await
-            .unwrap()
+        CreditReward(self.0.clone()).handle(event).await.unwrap()
     }
 }
 
@@ -81,8 +57,8 @@ const REWARD: &str = "0192abcd-0000-7000-8000-000000000103";
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
 async fn payment_and_cancellation_commute(pool: PgPool) {
-    let app = TestApp::new(pool.clone()).await;
-    let events = Events::new(&pool.connect_options());
+    let app = TestApp::new(pool).await;
+    let events = Events::of(&app);
     let (first, second) = (app.new_wallet().await, app.new_wallet().await);
     assert_eq!(
         events.paid(ORDER, &first, "10.00000000").await,
@@ -117,8 +93,8 @@ async fn payment_and_cancellation_commute(pool: PgPool) {
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
 async fn what_was_spent_is_owed_and_settled_first(pool: PgPool) {
-    let app = TestApp::new(pool.clone()).await;
-    let events = Events::new(&pool.connect_options());
+    let app = TestApp::new(pool).await;
+    let events = Events::of(&app);
     let (wallet, other) = (app.new_wallet().await, app.new_wallet().await);
     app.lock(&wallet, true).await;
     events.paid(ORDER, &wallet, "10.00000000").await;
@@ -148,11 +124,9 @@ async fn what_was_spent_is_owed_and_settled_first(pool: PgPool) {
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
 async fn a_reward_is_credited_once(pool: PgPool) {
-    let app = TestApp::new(pool.clone()).await;
-    let (one, two) = (
-        Events::new(&pool.connect_options()),
-        Events::new(&pool.connect_options()),
-    );
+    let app = TestApp::new(pool).await;
+    let replica = app.replica().await;
+    let (one, two) = (Events::of(&app), Events::of(&replica));
     let wallet = app.new_wallet().await;
     let (first, second) = tokio::join!(
         one.task_completed(REWARD, &wallet, "5.00000000"),
@@ -164,5 +138,6 @@ async fn a_reward_is_credited_once(pool: PgPool) {
                   where id = '0192abcd-0000-7000-8000-000000000103' and code = 'internal'
                       and type = 'deposit' and metadata::jsonb ->> 'reason' = 'task'";
     assert_eq!(app.count(reward).await, 1);
+    replica.finish().await;
     app.finish().await;
 }

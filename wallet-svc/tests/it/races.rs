@@ -4,7 +4,6 @@ use futures::future::join_all;
 use platform::{error::Code, pg, testing::eventually};
 use proto::wallet::v1::TransactionStatus;
 use sqlx::PgPool;
-use wallet_svc::wallet::{model::WalletId, repo::lock_wallet_in_tx};
 
 use crate::harness::{DEADLINE, TestApp, rejection, usd};
 
@@ -98,8 +97,13 @@ async fn an_approval_waits_for_a_wallet_that_is_being_locked(pool: PgPool) {
     let deposit = app.deposit(&wallet, "1", "usd").await.unwrap();
     // What a request that locks the wallet holds, from its first statement to its commit.
     let mut locking = pg::tx(&app.pool).await.unwrap();
-    let id = WalletId::parse(&wallet).unwrap();
-    lock_wallet_in_tx(&mut locking, id).await.unwrap().unwrap();
+    for lock in [
+        "select from wallet.wallets where id = $1::text::uuid for update",
+        "select from wallet.balances where wallet_id = $1::text::uuid for update",
+    ] {
+        let locked = sqlx::query(lock).bind(&wallet).execute(&mut *locking);
+        assert_eq!(locked.await.unwrap().rows_affected(), 1);
+    }
 
     let approval = app.approve(&deposit.id);
     let lock = async {

@@ -8,12 +8,12 @@ fn modified() -> DateTime<Utc> {
     "2026-01-31T10:00:00.123456Z".parse().unwrap()
 }
 
-fn refusal(text: &str) -> String {
+fn error(text: &str) -> String {
     format!("{:#}", parse(text, modified()).unwrap_err())
 }
 
 #[test]
-fn a_whole_entry() {
+fn an_entry_with_all_keys_is_read() {
     let text = r#"
         [[paymentMethods]]
         slug = "stripe"
@@ -56,7 +56,7 @@ fn a_whole_entry() {
 }
 
 #[test]
-fn the_least_of_an_entry() {
+fn a_slug_and_a_name_are_enough() {
     let text = "[[paymentMethods]]\nslug = 'b'\nname = 'B'\n
                 [[paymentMethods]]\nslug = 'a'\nname = 'A'\ncreatedAt = '2026-01-01T00:00:00Z'";
     let methods = parse(text, modified()).unwrap();
@@ -69,7 +69,7 @@ fn the_least_of_an_entry() {
         (&*b.metadata, &*b.capabilities),
         ("{}", &[Capability::Deposit][..])
     );
-    // Of the file, in milliseconds.
+    // The time of the file, in milliseconds.
     assert_eq!(
         b.created_at,
         "2026-01-31T10:00:00.123Z".parse::<DateTime<Utc>>().unwrap()
@@ -82,7 +82,7 @@ fn the_least_of_an_entry() {
 }
 
 #[test]
-fn masks_tell_neither_short_secrets_nor_lengths() {
+fn masks_hide_short_secrets_and_lengths() {
     for (secret, shown) in [
         ("", "*****"),
         ("123456789", "*****"),
@@ -151,10 +151,10 @@ fn a_refusal_names_the_entry_and_what_is_wrong() {
             ["entry 2 (`x`)", "another entry"],
         ),
     ] {
-        let refusal = refusal(&text);
+        let message = error(&text);
         assert!(
-            parts.iter().all(|part| refusal.contains(part)),
-            "{text}: {refusal}"
+            parts.iter().all(|part| message.contains(part)),
+            "{text}: {message}"
         );
     }
 }
@@ -177,8 +177,8 @@ fn a_refusal_quotes_no_secret() {
         format!("paymentMethods = ['{SECRET}']"),
         format!("paymentMethods = '{SECRET}'"),
     ] {
-        let refusal = refusal(&text);
-        assert!(!refusal.contains(SECRET), "{text}: {refusal}");
+        let message = error(&text);
+        assert!(!message.contains(SECRET), "{text}: {message}");
     }
 }
 
@@ -191,7 +191,7 @@ fn the_example_is_valid() {
 }
 
 #[test]
-fn a_file_that_is_away_is_named() {
+fn a_missing_file_is_named() {
     let missing = read(Some(Path::new("/nowhere/methods.toml"))).unwrap_err();
     assert!(
         missing

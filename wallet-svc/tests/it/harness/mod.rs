@@ -20,7 +20,7 @@ use platform::{
 use sqlx::{ConnectOptions as _, PgPool, postgres::PgConnectOptions};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
-use wallet_svc::{Service, config::Config, verify};
+use wallet_svc::{Service, config::Config, consumers::Ledger, verify};
 
 pub(crate) use clients::{Clients, keyed, result};
 pub(crate) use expect::{Balance, Rejection, balance, invalid, rejection, usd};
@@ -60,6 +60,7 @@ pub(crate) struct TestApp {
 
 struct Process {
     url: String,
+    ledger: Ledger,
     stop: CancellationToken,
     task: JoinHandle<anyhow::Result<()>>,
 }
@@ -112,6 +113,11 @@ impl TestApp {
     pub(crate) async fn replica(&self) -> Self {
         let (server, flags) = (self.server.clone(), self.flags.clone());
         Self::start_on(self.pool.clone(), server, flags, 2).await
+    }
+
+    /// Returns the ledger that consumed events are posted to.
+    pub(crate) fn ledger(&self) -> Ledger {
+        self.process.ledger.clone()
     }
 
     /// Returns clients that call as this user.
@@ -194,6 +200,7 @@ impl Process {
         let mut readiness = runtime.readiness.subscribe();
         let service = Service::build(config, runtime).await.unwrap();
         let url = format!("http://{}", service.local_addr());
+        let ledger = service.ledger();
         let stop = CancellationToken::new();
         let task = tokio::spawn(service.run_until_stopped(stop.clone()));
         let ready = readiness.wait_for(|ready| *ready);
@@ -201,7 +208,12 @@ impl Process {
             .await
             .unwrap()
             .unwrap();
-        Self { url, stop, task }
+        Self {
+            url,
+            ledger,
+            stop,
+            task,
+        }
     }
 }
 

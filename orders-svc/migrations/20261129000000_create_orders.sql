@@ -140,9 +140,12 @@ create table orders.claims (
     intent jsonb not null,
     -- Scope of the request's idempotency record, if it has one
     idempotency_scope bytea,
-    -- Until then the process that made it drives it; afterwards recovery takes it over.
+    -- When the saga worker resumes it, by the database's clock; the request's own time at first
     due_at timestamptz(3) not null,
-    created_at timestamptz(3) not null,
+    -- How often it was resumed, and why the last time did not end it
+    attempts integer not null default 0,
+    last_error text,
+    created_at timestamptz(3) not null default now(),
     constraint claims_pkey primary key (order_id),
     constraint claims_order_id_fkey foreign key (order_id) references orders.orders (id),
     constraint claims_action_check check (action in ('create', 'pay', 'cancel'))

@@ -58,10 +58,7 @@ impl Application for Service {
             runtime.ids,
             config.shipping_amounts,
         );
-        let recovered = orders.clone();
-        backbone.worker("order-recovery", move |stop| {
-            recovered.clone().recover(stop)
-        });
+        backbone.saga(orders.clone());
 
         let lines = OrderLineGrpc(orders.clone());
         let server = Server::bind(config.listen, auth.verifier, runtime.readiness)

@@ -1,14 +1,9 @@
-//! `orders.claims`. Due times are by the database's clock.
+//! `orders.claims`: the items of the saga. `platform::saga` keeps the columns of its worker.
 
-use std::time::Duration;
-
-use platform::idempotency::Scope;
+use platform::{idempotency::Scope, saga::LEASE};
 use sqlx::{PgConnection, types::Json};
 
 use crate::order::model::{Claim, Intent, OrderId};
-
-/// How long the process that made a claim drives it alone.
-const LEASE: Duration = Duration::from_secs(10);
 
 struct Row {
     order_id: OrderId,
@@ -37,8 +32,8 @@ pub(crate) async fn insert_in_tx(
 ) -> Result<bool, sqlx::Error> {
     let inserted = sqlx::query!(
         "insert into orders.claims (
-             order_id, sequence, action, intent, idempotency_scope, due_at, created_at)
-         values ($1, $2, $3, $4, $5, now() + $6 * interval '1 second', now())
+             order_id, sequence, action, intent, idempotency_scope, due_at)
+         values ($1, $2, $3, $4, $5, now() + $6 * interval '1 second')
          on conflict on constraint claims_pkey do nothing",
         claim.order_id as _,
         claim.sequence,
@@ -50,6 +45,19 @@ pub(crate) async fn insert_in_tx(
     .execute(conn)
     .await?;
     Ok(inserted.rows_affected() == 1)
+}
+
+pub(crate) async fn find(
+    conn: &mut PgConnection,
+    order_id: OrderId,
+) -> Result<Option<Claim>, sqlx::Error> {
+    let row = sqlx::query_as!(
+        Row,
+        "select order_id, sequence, intent, idempotency_scope
+         from orders.claims where order_id = $1",
+        order_id as _
+    );
+    Ok(row.fetch_optional(conn).await?.map(Claim::from))
 }
 
 /// Returns whether an operation on the order is in progress.
@@ -77,24 +85,4 @@ pub(crate) async fn delete_in_tx(
     .execute(conn)
     .await?;
     Ok(deleted.rows_affected() == 1)
-}
-
-/// Takes over claims whose lease has expired, the oldest first.
-pub(crate) async fn take_due(
-    conn: &mut PgConnection,
-    limit: i64,
-) -> Result<Vec<Claim>, sqlx::Error> {
-    let rows = sqlx::query_as!(
-        Row,
-        "update orders.claims set due_at = now() + $1 * interval '1 second'
-         where order_id in (
-             select order_id from orders.claims where due_at < now()
-             order by due_at limit $2 for update skip locked)
-         returning order_id, sequence, intent, idempotency_scope",
-        LEASE.as_secs_f64(),
-        limit,
-    )
-    .fetch_all(conn)
-    .await?;
-    Ok(rows.into_iter().map(Claim::from).collect())
 }

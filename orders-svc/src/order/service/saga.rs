@@ -7,22 +7,19 @@
 //!    completes the idempotency record. After a refusal, release: the claim is deleted, and so are
 //!    the record and a draft.
 //!
-//! If the process dies in between, or the outcome of the call is unknown, recovery repeats steps 2
-//! and 3 once the claim is due. Whoever deletes the claim first applies it.
+//! If the process dies in between, or the outcome of the call is unknown, the saga worker repeats
+//! steps 2 and 3. Whoever deletes the claim first applies it.
 
-use std::time::Duration;
-
-use futures::future::join_all;
 use platform::{
+    error::Failure,
     failpoint,
     idempotency::{self, Begin, Key, Reply},
-    messaging::Lease,
     pg,
+    saga::{Outcome, Saga, Table},
 };
 use proto::orders::v1 as wire;
 use sqlx::{PgConnection, Postgres, Transaction};
-use tokio::time::{MissedTickBehavior, interval};
-use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
 
 use super::{
     OrderReply, Orders,
@@ -43,9 +40,21 @@ use crate::{
     },
 };
 
-const RECOVERY_INTERVAL: Duration = Duration::from_secs(1);
-/// Claims that recovery drives concurrently.
-const RECOVERY_BATCH: i64 = 32;
+/// Why a claim was not settled.
+enum Unsettled {
+    /// The ledger refused it, and it is released.
+    Refused(Failure),
+    /// The ledger's outcome is unknown, and the claim stays.
+    Unknown(Failure),
+    /// The database failed, and the claim stays.
+    Failed(Error),
+}
+
+impl From<Error> for Unsettled {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
 
 /// The start of a claiming transaction.
 enum Begun {
@@ -120,23 +129,43 @@ impl Orders {
         Ok(Begun::Fresh(tx))
     }
 
+    /// Drives a claim for the request that made it. If the outcome is unknown, the claim is given
+    /// back to the saga worker and the error is transient.
     async fn drive_new(&self, claim: &Claim) -> Result<OrderReply, Error> {
         failpoint::hit(&format!("orders.{}.claimed", claim.action().name()));
-        Ok(Reply::fresh(self.drive(claim).await?))
+        match self.drive(claim).await {
+            Ok(order) => Ok(Reply::fresh(order)),
+            Err(Unsettled::Refused(failure)) => Err(failure.into()),
+            Err(Unsettled::Unknown(failure)) => {
+                self.give_back(claim, &failure).await;
+                Err(failure.into())
+            }
+            Err(Unsettled::Failed(error)) => Err(error),
+        }
     }
 
-    /// Posts the claim, then settles or releases it. If the outcome is unknown, the claim stays for
-    /// recovery and the error is transient.
-    async fn drive(&self, claim: &Claim) -> Result<wire::Order, Error> {
+    async fn give_back(&self, claim: &Claim, failure: &Failure) {
+        let order_id = claim.order_id.uuid();
+        let given_back = Self::TABLE.retry_now(&self.pool, order_id, failure).await;
+        if let Err(error) = given_back {
+            tracing::debug!(
+                %order_id, %error,
+                "order saga: giving a claim back failed, it is resumed when its lease ends"
+            );
+        }
+    }
+
+    /// Posts the claim, then settles or releases it.
+    async fn drive(&self, claim: &Claim) -> Result<wire::Order, Unsettled> {
         let posted = self.clients.wallets.post(claim).await;
         failpoint::hit(&format!("orders.{}.posted", claim.action().name()));
         match posted {
-            Ok(transactions) => self.settle(claim, &transactions).await,
-            Err(PostError::Refused(refusal)) => {
+            Ok(transactions) => Ok(self.settle(claim, &transactions).await?),
+            Err(PostError::Refused(failure)) => {
                 self.release(claim).await?;
-                Err(Error::Failure(refusal))
+                Err(Unsettled::Refused(failure))
             }
-            Err(PostError::Uncertain(failure)) => Err(Error::Failure(failure)),
+            Err(PostError::Uncertain(failure)) => Err(Unsettled::Unknown(failure)),
         }
     }
 
@@ -192,6 +221,11 @@ impl Orders {
         Ok(encoded)
     }
 
+    async fn find_claim(&self, order_id: OrderId) -> Result<Option<Claim>, sqlx::Error> {
+        let mut conn = self.pool.acquire().await?;
+        repo::claims::find(&mut conn, order_id).await
+    }
+
     /// Deletes a claim that the ledger refused, with its idempotency record and its draft.
     async fn release(&self, claim: &Claim) -> Result<(), Error> {
         let mut tx = pg::tx(&self.pool).await?;
@@ -208,41 +242,27 @@ impl Orders {
         tx.commit().await?;
         Ok(())
     }
+}
 
-    /// Runs the recovery worker until the process stops; one process does the work at a time.
-    pub(crate) async fn recover(self, stop: CancellationToken) -> anyhow::Result<()> {
-        let mut lease = Lease::new(self.pool.clone(), SCHEMA, "order-recovery");
-        let mut ticks = interval(RECOVERY_INTERVAL);
-        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        while stop.run_until_cancelled(ticks.tick()).await.is_some() {
-            if let Err(error) = self.recover_due(&mut lease).await {
-                tracing::debug!(%error, "order saga: reading due claims failed, retrying");
-            }
-        }
-        lease.release().await?;
-        Ok(())
-    }
+impl Saga for Orders {
+    const NAME: &'static str = "order-claim";
+    const TABLE: Table = Table {
+        schema: SCHEMA,
+        name: "claims",
+        key: "order_id",
+    };
 
-    async fn recover_due(&self, lease: &mut Lease) -> Result<(), Error> {
-        if !lease.hold().await? {
-            return Ok(());
-        }
-        let due = {
-            let mut conn = self.pool.acquire().await?;
-            repo::claims::take_due(&mut conn, RECOVERY_BATCH).await?
+    async fn resume(&self, id: Uuid) -> Outcome {
+        let claim = match self.find_claim(OrderId::new(id)).await {
+            Ok(Some(claim)) => claim,
+            Ok(None) => return Outcome::Completed,
+            Err(error) => return Outcome::Failed(error.into()),
         };
-        join_all(due.iter().map(|claim| self.recover_claim(claim))).await;
-        Ok(())
-    }
-
-    async fn recover_claim(&self, claim: &Claim) {
-        let operation = claim.operation_id();
-        metrics::counter!("orders_claims_recovered_total").increment(1);
-        match self.drive(claim).await {
-            Ok(_) => tracing::info!(operation, "order saga: claim settled"),
-            Err(error) => {
-                tracing::warn!(operation, %error, "order saga: settling failed, retrying");
-            }
+        match self.drive(&claim).await {
+            Ok(_) => Outcome::Completed,
+            Err(Unsettled::Refused(failure)) => Outcome::Compensated(failure.into()),
+            Err(Unsettled::Unknown(failure)) => Outcome::Unknown(failure.into()),
+            Err(Unsettled::Failed(error)) => Outcome::Failed(error.into()),
         }
     }
 }

@@ -1,135 +1,147 @@
-//! Who may do what: a user its own orders, from its own wallets; the rest is admin's.
+//! Access: users act on their own orders, from their own wallets; everything else is for admins.
 
-use platform::error::Failure;
-use proto::orders::v1::{
-    CancelOrderRequest, FulfillOrderRequest, GetOrderLineRequest, GetOrderRequest,
-    ListOrderLinesRequest, ListOrdersRequest, PayOrderRequest, UpdateOrderRequest,
+use platform::error::{Code, Failure};
+use proto::{
+    common::v1::ListRequest,
+    orders::v1::{Order, UpdateOrderRequest},
 };
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use tonic::{Response, Status};
+use sqlx::PgPool;
 
-use crate::bed::{Bed, as_user, new_id};
+use crate::{assertions::assert_refused, client::Client, harness::TestApp};
 
-fn code<T: std::fmt::Debug>(answer: Result<Response<T>, Status>) -> String {
-    let failure = Failure::from_status(&answer.unwrap_err());
-    failure.code.as_str().to_owned()
-}
-
-#[sqlx::test(migrator = "orders_svc::MIGRATOR")]
-async fn a_user_does_what_its_own_orders_allow(_: PgPoolOptions, options: PgConnectOptions) {
-    let bed = Bed::new(options).await;
-    let own = as_user(&bed.user);
-    let product = bed.add_product("10.00", "0", "0");
-    let request = bed.signed(&own, bed.cart(&[(&product, 1)]));
-    let answer = bed.orders().create_order(request).await.unwrap();
-    let id = answer.into_inner().order.unwrap().id;
-
-    let foreign = new_id();
-    bed.add_wallet(&foreign, &bed.add_user().id);
-    bed.world.fund(&foreign, "usd", "10");
-    let pay = |wallet_id: Option<String>| PayOrderRequest {
+/// The code of every RPC on an order that exists, except for the lists.
+async fn codes(client: &Client<'_>, order: &Order) -> [(&'static str, Option<Code>); 10] {
+    fn code<T>(result: Result<T, Failure>) -> Option<Code> {
+        result.err().map(|failure| failure.code)
+    }
+    let (id, line) = (&order.id, &order.lines[0].id);
+    let untouched = UpdateOrderRequest {
         id: id.clone(),
-        amount: None,
-        wallet_id,
-    };
-    let request = bed.signed(&own, pay(Some(foreign)));
-    assert_eq!(
-        code(bed.orders().pay_order(request).await),
-        "validation_failed"
-    );
-    let purse = new_id();
-    bed.add_wallet(&purse, &bed.user.id);
-    bed.world.fund(&purse, "usd", "10");
-    let request = bed.signed(&own, pay(Some(purse)));
-    bed.orders().pay_order(request).await.unwrap();
-
-    let cancel = CancelOrderRequest {
-        id: id.clone(),
-        ..CancelOrderRequest::default()
-    };
-    let request = bed.signed(&own, cancel);
-    assert_eq!(code(bed.orders().cancel_order(request).await), "forbidden");
-    let fulfill = FulfillOrderRequest {
-        id: id.clone(),
-        tracking_id: None,
-    };
-    let request = bed.signed(&own, fulfill);
-    assert_eq!(code(bed.orders().fulfill_order(request).await), "forbidden");
-    let update = UpdateOrderRequest {
-        id,
         ..UpdateOrderRequest::default()
     };
-    let request = bed.signed(&own, update);
-    assert_eq!(code(bed.orders().update_order(request).await), "forbidden");
+    let list = ListRequest::default();
+    [
+        ("get", code(client.get(id).await)),
+        ("get_line", code(client.get_line(id, line).await)),
+        ("list_lines", code(client.list_lines(id, list).await)),
+        ("pay", code(client.pay(id, Some("1")).await)),
+        ("update", code(client.update(untouched).await)),
+        (
+            "fulfil_line",
+            code(client.fulfil_line(id, line, None).await),
+        ),
+        (
+            "unfulfil_line",
+            code(client.unfulfil_line(id, line, None).await),
+        ),
+        ("fulfil", code(client.fulfil(id, None).await)),
+        ("unfulfil", code(client.unfulfil(id).await)),
+        ("cancel", code(client.cancel(id, None).await)),
+    ]
 }
 
 #[sqlx::test(migrator = "orders_svc::MIGRATOR")]
-async fn anothers_order_does_not_exist(_: PgPoolOptions, options: PgConnectOptions) {
-    let bed = Bed::new(options).await;
-    let placed = bed.place("10.00").await;
-    let id = placed.id.clone();
-    let other = as_user(&bed.add_user());
-    let get = GetOrderRequest { id: id.clone() };
-    let request = bed.signed(&other, get);
-    assert_eq!(
-        code(bed.orders().get_order(request).await),
-        "order_not_found"
-    );
-    let pay = PayOrderRequest {
-        id: id.clone(),
-        ..PayOrderRequest::default()
-    };
-    let request = bed.signed(&other, pay);
-    assert_eq!(
-        code(bed.orders().pay_order(request).await),
-        "order_not_found"
-    );
-    let line = GetOrderLineRequest {
-        order_id: id.clone(),
-        id: placed.lines[0].id.clone(),
-    };
-    let request = bed.signed(&other, line);
-    assert_eq!(
-        code(bed.lines().get_order_line(request).await),
-        "order_not_found"
-    );
-    let lines = ListOrderLinesRequest {
-        order_id: id,
-        list: None,
-    };
-    let request = bed.signed(&other, lines);
-    assert_eq!(
-        code(bed.lines().list_order_lines(request).await),
-        "order_not_found"
-    );
-    let product = bed.add_product("10.00", "0", "0");
-    let request = bed.signed(&other, bed.cart(&[(&product, 1)]));
-    assert_eq!(
-        code(bed.orders().create_order(request).await),
-        "validation_failed"
-    );
-
-    for (caller, total) in [(other, 0), (as_user(&bed.user), 1)] {
-        let request = bed.signed(&caller, ListOrdersRequest { list: None });
-        let answer = bed
-            .orders()
-            .list_orders(request)
-            .await
-            .unwrap()
-            .into_inner();
-        assert_eq!(
-            (answer.orders.len() as u64, answer.page.unwrap().total),
-            (total, total)
-        );
+async fn admins_may_call_everything(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let order = app.unpaid_order("10.00").await;
+    for (rpc, code) in codes(&app.admin(), &order).await {
+        assert_eq!(code, None, "{rpc}");
     }
 }
 
 #[sqlx::test(migrator = "orders_svc::MIGRATOR")]
-async fn nobody_gets_in_without_a_token(_: PgPoolOptions, options: PgConnectOptions) {
-    let bed = Bed::new(options).await;
-    let answer = bed
-        .orders()
-        .list_orders(ListOrdersRequest { list: None })
-        .await;
-    assert_eq!(code(answer), "unauthenticated");
+async fn users_read_and_pay_their_own_orders_only(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let order = app.unpaid_order("10.00").await;
+    for (rpc, code) in codes(&app.client_of(&app.user), &order).await {
+        let allowed = ["get", "get_line", "list_lines", "pay"].contains(&rpc);
+        let expected = (!allowed).then_some(Code::Forbidden);
+        assert_eq!(code, expected, "{rpc}");
+    }
+}
+
+#[sqlx::test(migrator = "orders_svc::MIGRATOR")]
+async fn orders_of_other_users_are_not_found(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let order = app.unpaid_order("10.00").await;
+    let other = app.add_user();
+    for (rpc, code) in codes(&app.client_of(&other), &order).await {
+        let visible = ["get", "get_line", "list_lines", "pay"].contains(&rpc);
+        let expected = if visible {
+            Code::OrderNotFound
+        } else {
+            Code::Forbidden
+        };
+        assert_eq!(code, Some(expected), "{rpc}");
+    }
+    assert_eq!(app.admin().get(&order.id).await.unwrap(), order);
+}
+
+#[sqlx::test(migrator = "orders_svc::MIGRATOR")]
+async fn callers_without_a_token_are_unauthenticated(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let order = app.unpaid_order("10.00").await;
+    let anonymous = app.anonymous();
+    for (rpc, code) in codes(&anonymous, &order).await {
+        assert_eq!(code, Some(Code::Unauthenticated), "{rpc}");
+    }
+    let listed = anonymous.list(ListRequest::default()).await;
+    assert_refused(listed, Code::Unauthenticated, &[]);
+    let created = anonymous.create(app.cart(&[])).await;
+    assert_refused(created, Code::Unauthenticated, &[]);
+}
+
+#[sqlx::test(migrator = "orders_svc::MIGRATOR")]
+async fn users_order_for_themselves_only(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let product = app.add_product("10.00", "0", "0");
+    let cart = app.cart(&[(&product, 1)]);
+    let own = app.client_of(&app.user).create(cart.clone()).await;
+    assert_eq!(own.unwrap().user_id, app.user.id);
+    let other = app.client_of(&app.add_user()).create(cart).await;
+    assert_refused(other, Code::ValidationFailed, &["userId"]);
+    assert_eq!(app.count("orders").await, 1);
+}
+
+#[sqlx::test(migrator = "orders_svc::MIGRATOR")]
+async fn users_pay_from_their_own_wallets_only(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let id = app.unpaid_order("10.00").await.id;
+    let own = app.add_wallet(&app.user.id);
+    let others = app.add_wallet(&app.add_user().id);
+    for wallet in [&own, &others] {
+        app.peers.set_balance(wallet, "usd", "10");
+    }
+    let user = app.client_of(&app.user);
+    let refused = user.pay_from(&id, &others).await;
+    assert_refused(refused, Code::ValidationFailed, &["walletId"]);
+    assert_eq!(app.peers.balance(&others, "usd"), "10.00000000");
+    user.pay_from(&id, &own).await.unwrap();
+    assert_eq!(app.peers.balance(&own, "usd"), "0.00000000");
+}
+
+#[sqlx::test(migrator = "orders_svc::MIGRATOR")]
+async fn admins_pay_from_wallets_of_other_users(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let id = app.unpaid_order("10.00").await.id;
+    let others = app.add_wallet(&app.add_user().id);
+    app.peers.set_balance(&others, "usd", "10");
+    app.admin().pay_from(&id, &others).await.unwrap();
+    assert_eq!(app.peers.balance(&others, "usd"), "0.00000000");
+}
+
+#[sqlx::test(migrator = "orders_svc::MIGRATOR")]
+async fn lists_hold_the_callers_own_orders(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    app.unpaid_order("10.00").await;
+    let other = app.add_user();
+    for (client, orders) in [
+        (app.admin(), 1),
+        (app.client_of(&app.user), 1),
+        (app.client_of(&other), 0),
+    ] {
+        let page = client.list(ListRequest::default()).await.unwrap();
+        assert_eq!(page.orders.len(), orders);
+        assert_eq!(page.page.unwrap().total, orders as u64);
+    }
 }

@@ -1,80 +1,88 @@
-//! Answers to the questions of products, and products that are not shown.
+//! Answers to the questions of products.
 
+use platform::error::{Code, FieldCode};
 use proto::catalog::v1::AnswerError;
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::PgPool;
 
-use crate::bed::{Bed, quote, refused};
+use crate::{
+    assertions::assert_refused,
+    harness::{TestApp, quote},
+};
 
 const QUESTION: &str = "0192abcd-0000-7000-8000-00000000000f";
 
-fn missing() -> AnswerError {
-    AnswerError {
-        path: QUESTION.into(),
-        code: "required".into(),
-        message: "must be answered".into(),
+impl TestApp {
+    /// Adds a product with a question that has to be answered.
+    fn add_product_with_question(&self) -> String {
+        let mut quote = quote("10.00", "0", "0");
+        quote.answer_errors = vec![AnswerError {
+            path: QUESTION.into(),
+            code: "required".into(),
+            message: "must be answered".into(),
+        }];
+        self.add_quote(quote)
     }
 }
 
 #[sqlx::test(migrator = "orders_svc::MIGRATOR")]
-async fn answers_are_kept_with_their_line(_: PgPoolOptions, options: PgConnectOptions) {
-    let bed = Bed::new(options).await;
-    let (plain, asking) = (
-        bed.add_product("10.00", "0", "0"),
-        bed.add_product("10.00", "0", "0"),
-    );
-    let mut cart = bed.cart(&[(&plain, 1), (&asking, 1)]);
+async fn answers_are_stored_with_their_line(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let plain = app.add_product("10.00", "0", "0");
+    let with_question = app.add_product_with_question();
+    let mut cart = app.cart(&[(&plain, 1), (&with_question, 1)]);
     let answers = format!(r#"{{"{QUESTION}": ["red"], "n": 1.10}}"#);
     cart.lines[1].product_questions_result = Some(answers.clone());
-    let order = bed.create(cart).await.unwrap();
+    let order = app.admin().create(cart).await.unwrap();
     assert_eq!(order.lines[0].metadata, "{}");
     let metadata = format!(r#"{{"productQuestionsResult":{answers}}}"#);
     assert_eq!(order.lines[1].metadata, metadata);
-    assert_eq!(bed.get(&order.id).await, order);
+    assert_eq!(app.admin().get(&order.id).await.unwrap(), order);
 }
 
 #[sqlx::test(migrator = "orders_svc::MIGRATOR")]
-async fn what_the_catalogue_says_against_answers_refuses_the_order(
-    _: PgPoolOptions,
-    options: PgConnectOptions,
-) {
-    let bed = Bed::new(options).await;
-    let plain = bed.add_product("10.00", "0", "0");
-    let mut asking = quote("10.00", "0", "0");
-    asking.answer_errors = vec![missing()];
-    let asking = bed.add_quote(asking);
+async fn missing_answers_refuse_the_order_and_its_dry_run(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let plain = app.add_product("10.00", "0", "0");
+    let with_question = app.add_product_with_question();
+    let mut cart = app.cart(&[(&plain, 1), (&with_question, 1)]);
     for dry_run in [false, true] {
-        let mut cart = bed.cart(&[(&plain, 1), (&asking, 1)]);
         cart.dry_run = dry_run;
-        let failure = bed.create(cart.clone()).await.unwrap_err();
-        assert_eq!(failure.fields[0].code.as_str(), "required");
+        let refused = app.admin().create(cart.clone()).await;
         let field = format!("lines[1].productQuestionsResult.{QUESTION}");
-        let expected = ("validation_failed".into(), vec![field]);
-        assert_eq!(refused::<()>(Err(failure)), expected);
-
-        cart.lines[1].product_questions_result = Some("[]".into());
-        let field = "lines[1].productQuestionsResult".to_owned();
-        let expected = ("validation_failed".into(), vec![field]);
-        assert_eq!(refused(bed.create(cart.clone()).await), expected);
-        assert_eq!(bed.count("orders").await, 0);
-
-        cart.dry_run = true;
-        cart.lines[1].product_questions_result = Some("{}".into());
-        bed.create(cart).await.unwrap();
+        let failure = assert_refused(refused, Code::ValidationFailed, &[&field]);
+        assert_eq!(failure.fields[0].code, FieldCode::Required);
+        assert_eq!(failure.fields[0].message, "must be answered");
     }
+    assert_eq!(app.count("orders").await, 0);
 }
 
 #[sqlx::test(migrator = "orders_svc::MIGRATOR")]
-async fn what_is_not_shown_cannot_be_ordered(_: PgPoolOptions, options: PgConnectOptions) {
-    let bed = Bed::new(options).await;
+async fn answers_are_an_object(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let product = app.add_product_with_question();
+    let mut cart = app.cart(&[(&product, 1)]);
+    for dry_run in [false, true] {
+        cart.dry_run = dry_run;
+        cart.lines[0].product_questions_result = Some("[]".into());
+        let refused = app.admin().create(cart.clone()).await;
+        let field = "lines[0].productQuestionsResult";
+        assert_refused(refused, Code::ValidationFailed, &[field]);
+    }
+    cart.lines[0].product_questions_result = Some("{}".into());
+    app.admin().create(cart).await.unwrap();
+}
+
+#[sqlx::test(migrator = "orders_svc::MIGRATOR")]
+async fn a_hidden_product_cannot_be_ordered(pool: PgPool) {
+    let app = TestApp::start(pool).await;
     let mut hidden = quote("10.00", "0", "0");
     hidden.visible = Some(false);
-    let hidden = bed.add_quote(hidden);
+    let hidden = app.add_quote(hidden);
     for dry_run in [false, true] {
-        let mut cart = bed.cart(&[(&hidden, 1)]);
+        let mut cart = app.cart(&[(&hidden, 1)]);
         cart.dry_run = dry_run;
-        let field = "lines[0].productId".to_owned();
-        let expected = ("product_unavailable".into(), vec![field]);
-        assert_eq!(refused(bed.create(cart).await), expected);
+        let refused = app.admin().create(cart).await;
+        assert_refused(refused, Code::ProductUnavailable, &["lines[0].productId"]);
     }
-    assert_eq!(bed.count("orders").await, 0);
+    assert_eq!(app.count("orders").await, 0);
 }

@@ -1,214 +1,199 @@
-//! What is refused, for real and as if; and what a dry run leaves behind.
+//! Dry runs: the order as it would be, and nothing stored.
 
-use proto::{
-    catalog::v1::QuoteLine,
-    orders::v1::{CreateOrderRequest, Order},
-};
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use platform::error::Code;
+use proto::orders::v1::Order;
+use sqlx::PgPool;
 
-use crate::{
-    bed::{Bed, new_id, quote, refused, state},
-    fakes::TILL,
-};
-
-fn named(code: &str, field: &str) -> (String, Vec<String>) {
-    (code.to_owned(), vec![field.to_owned()])
-}
+use crate::{assertions::assert_refused, harness::TestApp};
 
 #[sqlx::test(migrator = "orders_svc::MIGRATOR")]
-async fn what_cannot_be_ordered_is_refused_and_dry_runs_agree(
-    _: PgPoolOptions,
-    options: PgConnectOptions,
-) {
-    let bed = Bed::new(options).await;
-    let good = bed.add_product("1.00", "0", "0");
-    let product = |change: &dyn Fn(&mut QuoteLine)| {
-        let mut quote = quote("1.00", "0", "0");
-        change(&mut quote);
-        bed.add_quote(quote)
-    };
-    let gone = product(&|quote| quote.available = false);
-    let euro = product(&|quote| quote.asset_code = "eur".into());
-    let single = product(&|quote| quote.allow_choosing_quantity = false);
-    let adult = product(&|quote| quote.requires_identity = true);
-    let (blocked, pending) = (bed.add_user(), bed.add_user());
-    bed.world
-        .state()
-        .users
-        .get_mut(&blocked.id)
-        .unwrap()
-        .blocked = true;
-    bed.world
-        .state()
-        .users
-        .get_mut(&pending.id)
-        .unwrap()
-        .approved = false;
-    let cart = |change: &dyn Fn(&mut CreateOrderRequest)| {
-        let mut cart = bed.cart(&[(&good, 1)]);
-        change(&mut cart);
-        cart
-    };
-    let with = |id: &str, quantity| bed.cart(&[(&good, 1), (id, quantity)]);
-    let cases = [
-        (
-            with(&new_id(), 1),
-            "validation_failed",
-            "lines[1].productId",
-        ),
-        (with(&gone, 1), "product_unavailable", "lines[1].productId"),
-        (with(&euro, 1), "mixed_assets", "lines[1].productId"),
-        (
-            with(&single, 2),
-            "quantity_not_allowed",
-            "lines[1].quantity",
-        ),
-        (with(&adult, 1), "identity_required", "lines[1].productId"),
-        (with(&good, 0), "validation_failed", "lines[1].quantity"),
-        (
-            with(&good, 1_000_001),
-            "validation_failed",
-            "lines[1].quantity",
-        ),
-        (
-            with("nonsense", 1),
-            "validation_failed",
-            "lines[1].productId",
-        ),
-        (bed.cart(&[]), "validation_failed", "lines"),
-        (
-            bed.cart(&vec![(&*good, 1); 201]),
-            "validation_failed",
-            "lines",
-        ),
-        (
-            cart(&|cart| cart.user_id = "x".into()),
-            "validation_failed",
-            "userId",
-        ),
-        (
-            cart(&|cart| cart.user_id = new_id()),
-            "validation_failed",
-            "userId",
-        ),
-        (
-            cart(&|cart| cart.user_id = blocked.id.clone()),
-            "validation_failed",
-            "userId",
-        ),
-        (
-            cart(&|cart| cart.user_id = pending.id.clone()),
-            "validation_failed",
-            "userId",
-        ),
-        (
-            cart(&|cart| cart.delivery_method = 1),
-            "validation_failed",
-            "shippingAddressId",
-        ),
-        (
-            cart(&|cart| cart.user_notes = Some("x".repeat(2049))),
-            "validation_failed",
-            "userNotes",
-        ),
-        (
-            cart(&|cart| cart.chosen_payment_method = Some("a\0b".into())),
-            "validation_failed",
-            "chosenPaymentMethod",
-        ),
-        (
-            cart(&|cart| cart.custom_data = Some("[]".into())),
-            "validation_failed",
-            "customData",
-        ),
-        (
-            cart(&|cart| cart.wallet_id = Some(new_id())),
-            "validation_failed",
-            "walletId",
-        ),
-        (
-            cart(&|cart| cart.wallet_id = Some(TILL.into())),
-            "validation_failed",
-            "walletId",
-        ),
-    ];
-    for (mut cart, code, field) in cases {
-        for dry_run in [false, true] {
-            cart.dry_run = dry_run;
-            assert_eq!(refused(bed.create(cart.clone()).await), named(code, field));
-        }
-    }
-    assert_eq!(
-        bed.count("orders").await + bed.count("order_lines").await,
-        0
-    );
-}
-
-#[sqlx::test(migrator = "orders_svc::MIGRATOR")]
-async fn a_dry_run_shows_the_order_and_leaves_no_trace(
-    _: PgPoolOptions,
-    options: PgConnectOptions,
-) {
-    let bed = Bed::new(options).await;
-    let product = bed.add_product("9.99", "1.07", "1.00");
-    let mut cart = bed.cart(&[(&product, 2)]);
-    cart.wallet_id = Some(bed.user.primary_wallet_id.clone());
+async fn a_dry_run_returns_the_order_without_ids(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let product = app.add_product("9.99", "1.07", "1.00");
+    let mut cart = app.cart(&[(&product, 2)]);
+    cart.wallet_id = Some(app.user.primary_wallet_id.clone());
     cart.dry_run = true;
-    let dry = bed.create(cart.clone()).await.unwrap();
-    for table in ["orders", "order_lines", "payments", "claims", "outbox"] {
-        assert_eq!(bed.count(table).await, 0, "{table}");
+    let order = app.admin().create(cart).await.unwrap();
+    insta::assert_debug_snapshot!(order, @r#"
+    Order {
+        id: "",
+        user_id: "018bcfe5-6800-7758-b5de-1c9756ce0000",
+        asset_code: "usd",
+        amount: "22.12000000",
+        amount_without_shipment: "22.12000000",
+        amount_without_taxes: "19.98000000",
+        shipping_amount: "0.00000000",
+        taxes_amount: "2.14000000",
+        bonus: "2.00000000",
+        bonus_asset_code: "usd",
+        paid_amount: "22.12000000",
+        unpaid_amount: "0.00000000",
+        order_status: Unfulfilled,
+        payment_status: FullyPaid,
+        delivery_method: Unspecified,
+        tracking_id: None,
+        reference: "",
+        paid_at: Some(
+            Timestamp {
+                seconds: 1769853600,
+                nanos: 0,
+            },
+        ),
+        fulfilled_at: None,
+        canceled_at: None,
+        lines: [
+            OrderLine {
+                id: "",
+                order_id: "",
+                product_id: "018bcfe5-6802-787b-bcbf-dd7e532f0000",
+                product: Some(
+                    OrderedProduct {
+                        id: "018bcfe5-6802-787b-bcbf-dd7e532f0000",
+                        name: "Lamp",
+                        description: None,
+                        type_code: "physical",
+                        image: None,
+                        thumbnail: None,
+                        custom_data: "{\"n\":1.10}",
+                        metadata: "{}",
+                        category: None,
+                    },
+                ),
+                quantity: 2,
+                fulfilled_quantity: 0,
+                status: Unfulfilled,
+                unit_price: "9.99000000",
+                unit_tax: "1.07000000",
+                tax_rate: Some(
+                    "20.00000000",
+                ),
+                unit_bonus: "1.00000000",
+                asset_code: "usd",
+                bonus_asset_code: "usd",
+                fulfilled_at: None,
+                metadata: "{}",
+                created_at: Some(
+                    Timestamp {
+                        seconds: 1769853600,
+                        nanos: 0,
+                    },
+                ),
+                updated_at: Some(
+                    Timestamp {
+                        seconds: 1769853600,
+                        nanos: 0,
+                    },
+                ),
+            },
+        ],
+        metadata: "{\"deliveryMethod\":null,\"shippingAmount\":\"0.00000000\",\"taxesAmount\":\"2.14000000\"}",
+        custom_data: "{}",
+        created_at: Some(
+            Timestamp {
+                seconds: 1769853600,
+                nanos: 0,
+            },
+        ),
+        updated_at: Some(
+            Timestamp {
+                seconds: 1769853600,
+                nanos: 0,
+            },
+        ),
     }
-    assert_eq!(bed.money(), "100.00000000");
-    assert_eq!((&*dry.id, &*dry.lines[0].id), ("", ""));
-    cart.dry_run = false;
-    let real = bed.create(cart.clone()).await.unwrap();
-    let money = |order: &Order| {
-        [
-            &order.amount,
-            &order.taxes_amount,
-            &order.bonus,
-            &order.paid_amount,
-        ]
-        .map(String::clone)
-    };
-    assert_eq!((money(&dry), state(&dry)), (money(&real), state(&real)));
+    "#);
+}
 
-    // The second would not be paid: neither for real nor as if.
-    bed.world.fund(&bed.user.primary_wallet_id, "usd", "22.11");
+#[sqlx::test(migrator = "orders_svc::MIGRATOR")]
+async fn a_dry_run_stores_nothing_and_moves_no_money(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let product = app.add_product("9.99", "1.07", "1.00");
+    let mut cart = app.cart(&[(&product, 2)]);
+    cart.wallet_id = Some(app.user.primary_wallet_id.clone());
+    cart.dry_run = true;
+    app.admin().with_key("a").create(cart).await.unwrap();
+    for table in [
+        "orders",
+        "order_lines",
+        "payments",
+        "claims",
+        "outbox",
+        "idempotency_keys",
+    ] {
+        assert_eq!(app.count(table).await, 0, "{table}");
+    }
+    assert_eq!(app.balance("usd"), "100.00000000");
+}
+
+#[sqlx::test(migrator = "orders_svc::MIGRATOR")]
+async fn a_dry_run_equals_the_order_that_follows(pool: PgPool) {
+    fn without_ids(mut order: Order) -> Order {
+        order.id.clear();
+        order.reference.clear();
+        for line in &mut order.lines {
+            line.id.clear();
+            line.order_id.clear();
+        }
+        order
+    }
+    let app = TestApp::start(pool).await;
+    let product = app.add_product("9.99", "1.07", "1.00");
+    for wallet_id in [None, Some(app.user.primary_wallet_id.clone())] {
+        let mut cart = app.cart(&[(&product, 2)]);
+        cart.wallet_id = wallet_id;
+        cart.dry_run = true;
+        let dry_run = app.admin().create(cart.clone()).await.unwrap();
+        cart.dry_run = false;
+        let order = app.admin().create(cart).await.unwrap();
+        assert_eq!(dry_run, without_ids(order));
+    }
+}
+
+#[sqlx::test(migrator = "orders_svc::MIGRATOR")]
+async fn an_order_and_its_dry_run_need_the_same_funds(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let primary_wallet = app.user.primary_wallet_id.clone();
+    app.peers.set_balance(&primary_wallet, "usd", "22.11");
+    let product = app.add_product("9.99", "1.07", "1.00");
+    let mut cart = app.cart(&[(&product, 2)]);
+    cart.wallet_id = Some(primary_wallet.clone());
     for dry_run in [true, false] {
         cart.dry_run = dry_run;
-        let answer = refused(bed.create(cart.clone()).await);
-        assert_eq!(answer, named("insufficient_funds", "walletId"));
+        let refused = app.admin().create(cart.clone()).await;
+        assert_refused(refused, Code::InsufficientFunds, &["walletId"]);
     }
-    let wallet_id = bed.user.primary_wallet_id.clone();
-    bed.world
-        .state()
-        .wallets
-        .get_mut(&wallet_id)
-        .unwrap()
-        .locked = true;
-    bed.world.fund(&wallet_id, "usd", "50");
-    cart.dry_run = true;
-    assert_eq!(
-        refused(bed.create(cart).await),
-        named("wallet_locked", "walletId")
-    );
+    app.peers.set_balance(&primary_wallet, "usd", "22.12");
+    for dry_run in [true, false] {
+        cart.dry_run = dry_run;
+        app.admin().create(cart.clone()).await.unwrap();
+    }
 }
 
 #[sqlx::test(migrator = "orders_svc::MIGRATOR")]
-async fn without_the_others_it_is_unavailable_soon(_: PgPoolOptions, options: PgConnectOptions) {
-    let mut bed = Bed::new(options).await;
-    let placed = bed.place("1.00").await;
-    bed.stop().await;
-    bed.peers = "127.0.0.1:9".parse().unwrap();
-    bed.start().await;
-    let began = std::time::Instant::now();
-    let cart = bed.cart(&[(&placed.lines[0].product_id, 1)]);
-    let failure = bed.create(cart).await.unwrap_err();
-    assert_eq!(failure.code.as_str(), "unavailable");
-    assert!(failure.retry_after.is_some() && began.elapsed().as_secs() < 4);
-    assert_eq!(refused(bed.pay(&placed.id, None).await).0, "unavailable");
-    // What needs nobody goes on.
-    assert_eq!(bed.get(&placed.id).await, placed);
-    bed.assert_settled().await;
+async fn a_dry_run_is_refused_if_its_payer_is_locked(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let primary_wallet = app.user.primary_wallet_id.clone();
+    app.peers
+        .change_wallet(&primary_wallet, |wallet| wallet.locked = true);
+    let product = app.add_product("10.00", "0", "0");
+    let mut cart = app.cart(&[(&product, 1)]);
+    cart.wallet_id = Some(primary_wallet);
+    cart.dry_run = true;
+    let refused = app.admin().create(cart).await;
+    assert_refused(refused, Code::WalletLocked, &["walletId"]);
+}
+
+#[sqlx::test(migrator = "orders_svc::MIGRATOR")]
+async fn two_legs_from_one_wallet_are_checked_as_one_sum(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let primary_wallet = app.user.primary_wallet_id.clone();
+    app.peers.set_balance(&primary_wallet, "usd", "6.00");
+    let product = app.add_product("10.00", "0", "0");
+    // The bonus balance is the same balance: 6.00 from it and 4.00 from the wallet.
+    let mut cart = app.cart(&[(&product, 1)]);
+    cart.use_bonus = true;
+    cart.wallet_id = Some(primary_wallet);
+    cart.dry_run = true;
+    let refused = app.admin().create(cart).await;
+    assert_refused(refused, Code::InsufficientFunds, &["walletId"]);
 }

@@ -1,112 +1,126 @@
-//! Idempotency keys: one effect, one answer.
+//! Idempotency keys: a repeated request has one effect and gets the first response.
 
-use platform::{
-    error::Failure,
-    idempotency::{HASH, KEY, PATH, is_replay},
-};
-use proto::orders::v1::{CreateOrderRequest, Order, PayOrderRequest};
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use tonic::Request;
+use platform::error::Code;
+use sqlx::PgPool;
 
-use crate::bed::{Bed, refused};
+use crate::{assertions::assert_refused, harness::TestApp};
 
-fn keyed<T>(mut request: Request<T>, key: &str, path: &str, hash: &str) -> Request<T> {
-    for (name, value) in [(KEY, key), (PATH, path), (HASH, hash)] {
-        request.metadata_mut().insert(name, value.parse().unwrap());
-    }
-    request
-}
-
-impl Bed {
-    async fn create_keyed(
-        &self,
-        cart: CreateOrderRequest,
-        key: &str,
-        hash: &str,
-    ) -> Result<(Order, bool), Failure> {
-        let request = keyed(self.admin(cart), key, "POST /orders", hash);
-        let answer = self.orders().create_order(request).await;
-        let answer = answer.map_err(|status| Failure::from_status(&status))?;
-        let replayed = is_replay(answer.metadata());
-        Ok((answer.into_inner().order.unwrap(), replayed))
-    }
-
-    async fn pay_keyed(&self, id: &str, key: &str) -> Result<(Order, bool), Failure> {
-        let request = PayOrderRequest {
-            id: id.to_owned(),
-            ..PayOrderRequest::default()
-        };
-        let path = format!("POST /orders/{id}/pay");
-        let request = keyed(self.admin(request), key, &path, "00");
-        let answer = self.orders().pay_order(request).await;
-        let answer = answer.map_err(|status| Failure::from_status(&status))?;
-        let replayed = is_replay(answer.metadata());
-        Ok((answer.into_inner().order.unwrap(), replayed))
-    }
+/// Calls an action twice with one key, and asserts that the second call is a replay.
+macro_rules! assert_replayed {
+    ($app:expr, $client:ident => $action:expr) => {{
+        let $client = $app.admin().with_key(stringify!($action));
+        let first = $action.await.unwrap();
+        assert!(!$client.was_replayed());
+        let events = $app.count("outbox").await;
+        let again = $action.await.unwrap();
+        assert!($client.was_replayed());
+        assert_eq!(again, first);
+        assert_eq!($app.count("outbox").await, events);
+        first
+    }};
 }
 
 #[sqlx::test(migrator = "orders_svc::MIGRATOR")]
-async fn a_repeat_gets_the_first_answer(_: PgPoolOptions, options: PgConnectOptions) {
-    let bed = Bed::new(options).await;
-    let product = bed.add_product("50.00", "0", "0");
-    let mut cart = bed.cart(&[(&product, 1)]);
-    let (unpaid, _) = bed.create_keyed(cart.clone(), "a", "00").await.unwrap();
-    cart.wallet_id = Some(bed.user.primary_wallet_id.clone());
-    let (paid, replayed) = bed.create_keyed(cart.clone(), "b", "01").await.unwrap();
-    assert!(!replayed);
-    // The answer does not depend on what the others say by now.
-    bed.world.state().products.clear();
-    let again = bed.create_keyed(cart.clone(), "b", "01").await.unwrap();
-    assert_eq!(again, (paid, true));
-    assert_eq!(bed.money(), "50.00000000");
-    let other_body = bed.create_keyed(cart, "b", "02").await;
-    assert_eq!(refused(other_body).0, "idempotency_key_reused");
-
-    let first = bed.pay_keyed(&unpaid.id, "c").await.unwrap();
-    let again = bed.pay_keyed(&unpaid.id, "c").await.unwrap();
-    assert_eq!((first.0, true), again);
-    assert_eq!(
-        refused(bed.pay_keyed(&unpaid.id, "d").await).0,
-        "invalid_state"
-    );
-    assert_eq!(
-        (&*bed.money(), bed.count("orders").await),
-        ("0.00000000", 2)
-    );
-    bed.assert_settled().await;
+async fn every_action_is_replayed(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let product = app.add_product("10.00", "0", "1.00");
+    let cart = app.cart(&[(&product, 2)]);
+    let order = assert_replayed!(app, client => client.create(cart.clone()));
+    let (id, line) = (order.id.as_str(), order.lines[0].id.as_str());
+    assert_replayed!(app, client => client.fulfil_line(id, line, Some(1)));
+    assert_replayed!(app, client => client.unfulfil_line(id, line, Some(1)));
+    assert_replayed!(app, client => client.fulfil(id, None));
+    assert_replayed!(app, client => client.unfulfil(id));
+    assert_replayed!(app, client => client.pay(id, Some("5")));
+    let canceled = assert_replayed!(app, client => client.cancel(id, None));
+    assert_eq!(app.admin().get(id).await.unwrap(), canceled);
+    assert_eq!(app.balance("usd"), "100.00000000");
+    assert_eq!(app.peers.state().postings.len(), 2);
+    app.assert_settled().await;
 }
 
 #[sqlx::test(migrator = "orders_svc::MIGRATOR")]
-async fn a_refusal_is_judged_afresh(_: PgPoolOptions, options: PgConnectOptions) {
-    let bed = Bed::new(options).await;
-    let product = bed.add_product("150.00", "0", "0");
-    let mut cart = bed.cart(&[(&product, 1)]);
-    cart.wallet_id = Some(bed.user.primary_wallet_id.clone());
+async fn a_cancellation_without_a_refund_is_replayed(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let order = app.unpaid_order("10.00").await;
+    let id = order.id.as_str();
+    assert_replayed!(app, client => client.cancel(id, None));
+    app.assert_settled().await;
+}
+
+#[sqlx::test(migrator = "orders_svc::MIGRATOR")]
+async fn an_immediate_payment_is_replayed_without_the_peers(pool: PgPool) {
+    let mut app = TestApp::start(pool).await;
+    let product = app.add_product("50.00", "0", "0");
+    let mut cart = app.cart(&[(&product, 1)]);
+    cart.wallet_id = Some(app.user.primary_wallet_id.clone());
+    let paid = app.admin().with_key("a").create(cart.clone()).await;
+    app.stop_process().await;
+    app.peers_address = "127.0.0.1:9".parse().unwrap();
+    app.start_process().await;
+    let client = app.admin().with_key("a");
+    let again = client.create(cart).await;
+    assert!(client.was_replayed());
+    assert_eq!(again.unwrap(), paid.unwrap());
+    assert_eq!(app.balance("usd"), "50.00000000");
+    assert_eq!(app.count("orders").await, 1);
+}
+
+#[sqlx::test(migrator = "orders_svc::MIGRATOR")]
+async fn a_key_cannot_be_used_with_another_body(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let product = app.add_product("50.00", "0", "0");
+    let cart = app.cart(&[(&product, 1)]);
+    let first = app.admin().with_key_of_body("a", "01");
+    first.create(cart.clone()).await.unwrap();
+    let other_body = app.admin().with_key_of_body("a", "02");
+    let refused = other_body.create(cart).await;
+    assert_refused(refused, Code::IdempotencyKeyReused, &[]);
+    assert_eq!(app.count("orders").await, 1);
+}
+
+#[sqlx::test(migrator = "orders_svc::MIGRATOR")]
+async fn another_key_has_another_effect(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let id = app.unpaid_order("50.00").await.id;
+    app.admin().with_key("a").pay(&id, None).await.unwrap();
+    let again = app.admin().with_key("b").pay(&id, None).await;
+    assert_refused(again, Code::InvalidState, &[]);
+    assert_eq!(app.balance("usd"), "50.00000000");
+}
+
+#[sqlx::test(migrator = "orders_svc::MIGRATOR")]
+async fn a_refused_request_is_not_recorded(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let product = app.add_product("150.00", "0", "0");
+    let mut cart = app.cart(&[(&product, 1)]);
+    let primary_wallet = app.user.primary_wallet_id.clone();
+    cart.wallet_id = Some(primary_wallet.clone());
+    let client = app.admin().with_key("a");
     for _ in 0..2 {
-        let answer = bed.create_keyed(cart.clone(), "a", "00").await;
-        assert_eq!(refused(answer).0, "insufficient_funds");
+        let refused = client.create(cart.clone()).await;
+        assert_refused(refused, Code::InsufficientFunds, &["walletId"]);
     }
-    bed.world.fund(&bed.user.primary_wallet_id, "usd", "150.00");
-    let (_, replayed) = bed.create_keyed(cart, "a", "00").await.unwrap();
-    assert!(!replayed);
-    bed.assert_settled().await;
+    app.peers.set_balance(&primary_wallet, "usd", "150.00");
+    client.create(cart).await.unwrap();
+    assert!(!client.was_replayed());
+    app.assert_settled().await;
 }
 
 #[sqlx::test(migrator = "orders_svc::MIGRATOR")]
-async fn parallel_repeats_have_one_effect(_: PgPoolOptions, options: PgConnectOptions) {
-    let bed = Bed::new(options).await;
-    let product = bed.add_product("10.00", "0", "0");
-    let mut cart = bed.cart(&[(&product, 1)]);
-    cart.wallet_id = Some(bed.user.primary_wallet_id.clone());
-    let creates = (0..10).map(|_| bed.create_keyed(cart.clone(), "a", "00"));
-    for answer in futures::future::join_all(creates).await {
-        match answer {
-            Ok((order, _)) => assert_eq!(&*order.paid_amount, "10.00000000"),
-            Err(failure) => assert_eq!(failure.code.as_str(), "idempotency_key_in_use"),
+async fn concurrent_repeats_have_one_effect(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let product = app.add_product("10.00", "0", "0");
+    let mut cart = app.cart(&[(&product, 1)]);
+    cart.wallet_id = Some(app.user.primary_wallet_id.clone());
+    let client = app.admin().with_key("a");
+    let creates = (0..10).map(|_| client.create(cart.clone()));
+    for result in futures::future::join_all(creates).await {
+        match result {
+            Ok(order) => assert_eq!(order.paid_amount, "10.00000000"),
+            Err(failure) => assert_eq!(failure.code, Code::IdempotencyKeyInUse),
         }
     }
-    assert_eq!(
-        (&*bed.money(), bed.count("orders").await),
-        ("90.00000000", 1)
-    );
+    assert_eq!(app.balance("usd"), "90.00000000");
+    assert_eq!(app.count("orders").await, 1);
 }

@@ -1,18 +1,24 @@
-//! orders-svc on a real Postgres (`DATABASE_URL`, a role that may create databases), with small
-//! servers in the places of catalog-svc, wallet-svc and identity-svc.
+//! orders-svc on a real Postgres (`DATABASE_URL`, a role that may create databases), with fakes of
+//! catalog-svc, wallet-svc and identity-svc.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 mod access;
 mod answers;
-mod bed;
+mod assertions;
+mod bad_carts;
+mod bad_input;
 mod bonus;
 mod cancel;
+mod client;
 mod create;
 mod dry_run;
+mod events;
 mod fakes;
 mod fulfil;
+mod harness;
 mod idempotency;
 mod lists;
 mod pay;
+mod peers;
 mod recovery;
-mod shop;
+mod wrong_state;

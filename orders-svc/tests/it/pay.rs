@@ -1,154 +1,216 @@
-//! Paying: in parts, in parallel, once.
+//! Pays orders, in parts and concurrently.
 
-use proto::{
-    events::v1::OrderPaymentReceived,
-    orders::v1::{FulfillOrderRequest, OrderStatus, PayOrderRequest, PaymentStatus},
-};
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use platform::error::Code;
+use proto::orders::v1::{OrderStatus, PaymentStatus};
+use sqlx::PgPool;
 
 use crate::{
-    bed::{Bed, new_id, order, refused, state},
-    fakes::{Ledger, TILL},
+    assertions::{State, assert_refused},
+    fakes::{DEFAULT_WALLET, LedgerMode},
+    harness::TestApp,
 };
 
 #[sqlx::test(migrator = "orders_svc::MIGRATOR")]
-async fn two_payments_make_it_paid_then_fully_paid(_: PgPoolOptions, options: PgConnectOptions) {
-    let bed = Bed::new(options).await;
-    let id = bed.place("69.00").await.id;
-    let part = bed.pay(&id, Some("37")).await.unwrap();
-    assert_eq!(
-        state(&part),
-        (OrderStatus::Unfulfilled, PaymentStatus::Paid, "37.00000000")
-    );
-    assert_eq!((&*part.unpaid_amount, part.paid_at), ("32.00000000", None));
-    let more = refused(bed.pay(&id, Some("32.01")).await);
-    assert_eq!(
-        more,
-        ("payment_exceeds_unpaid".into(), vec!["amount".into()])
-    );
+async fn a_part_makes_an_order_paid_and_the_rest_fully_paid(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let id = app.unpaid_order("69.00").await.id;
+    let part = app.admin().pay(&id, Some("37")).await.unwrap();
+    let expected = State {
+        order: OrderStatus::Unfulfilled,
+        payment: PaymentStatus::Paid,
+        paid_amount: "37.00000000",
+    };
+    assert_eq!(State::of(&part), expected);
+    assert_eq!(part.unpaid_amount, "32.00000000");
+    assert_eq!(part.paid_at, None);
+    let too_much = app.admin().pay(&id, Some("32.01")).await;
+    assert_refused(too_much, Code::PaymentExceedsUnpaid, &["amount"]);
 
-    let full = bed.pay(&id, None).await.unwrap();
-    assert_eq!(full.payment_status(), PaymentStatus::FullyPaid);
-    assert_eq!(&*full.unpaid_amount, "0.00000000");
+    let full = app.admin().pay(&id, None).await.unwrap();
+    let expected = State {
+        order: OrderStatus::Unfulfilled,
+        payment: PaymentStatus::FullyPaid,
+        paid_amount: "69.00000000",
+    };
+    assert_eq!(State::of(&full), expected);
+    assert_eq!(full.unpaid_amount, "0.00000000");
     assert!(full.paid_at.is_some());
-    assert_eq!(bed.money(), "31.00000000");
-    assert_eq!(bed.world.balance(TILL, "usd"), "69.00000000");
-    let received: OrderPaymentReceived = bed.event(&id, "OrderPaymentReceived").await;
-    assert_eq!(
-        (&*received.amount, received.transaction_ids.len()),
-        ("32.00000000", 1)
-    );
-    let events = bed.events(&id).await;
+    assert_eq!(app.balance("usd"), "31.00000000");
+    assert_eq!(app.peers.balance(DEFAULT_WALLET, "usd"), "69.00000000");
     let received = "OrderPaymentReceived";
+    let events = app.events(&id).await;
     assert_eq!(events, ["OrderPlaced", received, received, "OrderPaid"]);
-
-    assert_eq!(refused(bed.pay(&id, None).await).0, "invalid_state");
-    let posting = bed.world.state().posted[0].clone();
-    assert_eq!((&*posting.code, posting.returns_money), ("pay", false));
-    assert_eq!(posting.metadata, format!(r#"{{"orderId":"{id}"}}"#));
-    bed.assert_settled().await;
+    app.assert_settled().await;
 }
 
 #[sqlx::test(migrator = "orders_svc::MIGRATOR")]
-async fn bad_payments_are_refused_and_change_nothing(_: PgPoolOptions, options: PgConnectOptions) {
-    let bed = Bed::new(options).await;
-    let placed = bed.place("120.00").await;
-    let pay = async |amount: Option<&str>, wallet_id: Option<&str>| {
-        let request = PayOrderRequest {
-            id: placed.id.clone(),
-            amount: amount.map(str::to_owned),
-            wallet_id: wallet_id.map(str::to_owned),
-        };
-        let answer = bed.orders().pay_order(bed.admin(request)).await;
-        refused(order(answer, |answer| answer.order))
-    };
-    let purse = new_id();
-    bed.add_wallet(&purse, &bed.add_user().id);
-    for (amount, wallet_id, code, field) in [
-        (Some("1e3"), None, "validation_failed", "amount"),
-        (Some("-1"), None, "validation_failed", "amount"),
-        (Some("0"), None, "validation_failed", "amount"),
-        (Some("0.001"), None, "amount_precision", "amount"),
-        (Some("120.01"), None, "payment_exceeds_unpaid", "amount"),
-        (None, None, "insufficient_funds", "walletId"),
-        (None, Some(&*purse), "insufficient_funds", "walletId"),
-        (None, Some(TILL), "validation_failed", "walletId"),
-        (None, Some("x"), "validation_failed", "walletId"),
-        (None, Some(&*new_id()), "validation_failed", "walletId"),
-    ] {
-        assert_eq!(
-            pay(amount, wallet_id).await,
-            (code.into(), vec![field.into()])
-        );
+async fn a_fully_paid_order_is_returned_whole(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let id = app.unpaid_order("60.00").await.id;
+    app.advance_clock();
+    let order = app.admin().pay(&id, None).await.unwrap();
+    insta::assert_debug_snapshot!(order, @r#"
+    Order {
+        id: "018bcfe5-6800-710a-adec-89025cc10000",
+        user_id: "018bcfe5-6800-7758-b5de-1c9756ce0000",
+        asset_code: "usd",
+        amount: "60.00000000",
+        amount_without_shipment: "60.00000000",
+        amount_without_taxes: "60.00000000",
+        shipping_amount: "0.00000000",
+        taxes_amount: "0.00000000",
+        bonus: "3.00000000",
+        bonus_asset_code: "usd",
+        paid_amount: "60.00000000",
+        unpaid_amount: "0.00000000",
+        order_status: Unfulfilled,
+        payment_status: FullyPaid,
+        delivery_method: Unspecified,
+        tracking_id: None,
+        reference: "YAN4KXVX",
+        paid_at: Some(
+            Timestamp {
+                seconds: 1769853660,
+                nanos: 0,
+            },
+        ),
+        fulfilled_at: None,
+        canceled_at: None,
+        lines: [
+            OrderLine {
+                id: "018bcfe5-6801-7eeb-8da1-658eec670000",
+                order_id: "018bcfe5-6800-710a-adec-89025cc10000",
+                product_id: "018bcfe5-6802-787b-bcbf-dd7e532f0000",
+                product: Some(
+                    OrderedProduct {
+                        id: "018bcfe5-6802-787b-bcbf-dd7e532f0000",
+                        name: "Lamp",
+                        description: None,
+                        type_code: "physical",
+                        image: None,
+                        thumbnail: None,
+                        custom_data: "{\"n\":1.10}",
+                        metadata: "{}",
+                        category: None,
+                    },
+                ),
+                quantity: 1,
+                fulfilled_quantity: 0,
+                status: Unfulfilled,
+                unit_price: "60.00000000",
+                unit_tax: "0.00000000",
+                tax_rate: Some(
+                    "20.00000000",
+                ),
+                unit_bonus: "3.00000000",
+                asset_code: "usd",
+                bonus_asset_code: "usd",
+                fulfilled_at: None,
+                metadata: "{}",
+                created_at: Some(
+                    Timestamp {
+                        seconds: 1769853600,
+                        nanos: 0,
+                    },
+                ),
+                updated_at: Some(
+                    Timestamp {
+                        seconds: 1769853600,
+                        nanos: 0,
+                    },
+                ),
+            },
+        ],
+        metadata: "{\"deliveryMethod\":null,\"shippingAmount\":\"0.00000000\",\"taxesAmount\":\"0.00000000\"}",
+        custom_data: "{}",
+        created_at: Some(
+            Timestamp {
+                seconds: 1769853600,
+                nanos: 0,
+            },
+        ),
+        updated_at: Some(
+            Timestamp {
+                seconds: 1769853660,
+                nanos: 0,
+            },
+        ),
     }
-    assert_eq!(refused(bed.pay(&new_id(), None).await).0, "order_not_found");
-    assert_eq!(refused(bed.pay("x", None).await).0, "order_not_found");
-    assert_eq!(bed.get(&placed.id).await, placed);
-    assert_eq!(bed.money(), "100.00000000");
-    bed.assert_settled().await;
+    "#);
+    assert_eq!(app.admin().get(&order.id).await.unwrap(), order);
 }
 
 #[sqlx::test(migrator = "orders_svc::MIGRATOR")]
-async fn parallel_payments_take_the_money_once(_: PgPoolOptions, options: PgConnectOptions) {
-    let bed = Bed::new(options).await;
-    let id = bed.place("60.00").await.id;
-    let answers = futures::future::join_all((0..12).map(|_| bed.pay(&id, None))).await;
-    let paid = answers.iter().filter(|answer| answer.is_ok()).count();
-    assert_eq!(paid, 1);
-    for answer in answers {
-        if let Err(failure) = answer {
-            let code = failure.code.as_str();
-            assert!(["order_busy", "invalid_state"].contains(&code), "{failure}");
-        }
+async fn a_payment_is_posted_to_the_default_wallet(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    app.paid_order("60.00").await;
+    let postings = app.peers.state().postings.clone();
+    insta::assert_debug_snapshot!(postings, @r#"
+    [
+        Posting {
+            asset_code: "usd",
+            amount: "60.00000000",
+            origin_wallet_id: "018bcfe5-6801-7fc8-8610-0bfc1e420000",
+            destination_wallet_id: "01920000-0000-7000-8000-00000000d0d0",
+            code: "pay",
+            description: None,
+            metadata: "{\"orderId\":\"018bcfe5-6800-710a-adec-89025cc10000\"}",
+            returns_money: false,
+        },
+    ]
+    "#);
+}
+
+#[sqlx::test(migrator = "orders_svc::MIGRATOR")]
+async fn concurrent_payments_take_the_money_once(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let id = app.unpaid_order("60.00").await.id;
+    let admin = app.admin();
+    let results = futures::future::join_all((0..12).map(|_| admin.pay(&id, None))).await;
+    assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1);
+    for failure in results.into_iter().filter_map(Result::err) {
+        let refused = [Code::OrderBusy, Code::InvalidState];
+        assert!(refused.contains(&failure.code), "{failure}");
     }
-    assert_eq!(bed.money(), "40.00000000");
-    assert_eq!(
-        bed.get(&id).await.payment_status(),
-        PaymentStatus::FullyPaid
-    );
-    bed.assert_settled().await;
+    assert_eq!(app.balance("usd"), "40.00000000");
+    let order = app.admin().get(&id).await.unwrap();
+    assert_eq!(order.payment_status(), PaymentStatus::FullyPaid);
+    app.assert_settled().await;
 }
 
 #[sqlx::test(migrator = "orders_svc::MIGRATOR")]
-async fn while_a_payment_is_under_way_the_order_is_busy(
-    _: PgPoolOptions,
-    options: PgConnectOptions,
-) {
-    let bed = Bed::new(options).await;
-    let placed = bed.place("60.00").await;
-    let id = &placed.id;
-    bed.world.state().ledger = Ledger::Waits;
-    let paying = bed.pay(id, None);
+async fn an_order_is_busy_while_a_payment_is_in_progress(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let order = app.unpaid_order("60.00").await;
+    let (id, line) = (&order.id, &order.lines[0].id);
+    app.peers.set_ledger(LedgerMode::Waits);
+    let admin = app.admin();
     let meanwhile = async {
-        bed.world.asked.notified().await;
-        let busy = bed.pay(id, None).await.unwrap_err();
-        assert_eq!(busy.code.as_str(), "order_busy");
-        assert!(busy.retry_after.is_some());
-        assert_eq!(refused(bed.cancel(id, None).await).0, "order_busy");
-        let fulfill = FulfillOrderRequest {
-            id: id.clone(),
-            tracking_id: None,
-        };
-        let answer = bed.orders().fulfill_order(bed.admin(fulfill)).await;
-        assert_eq!(
-            refused(order(answer, |answer| answer.order)).0,
-            "order_busy"
-        );
-        assert_eq!(bed.get(id).await, placed);
-        bed.world.go.notify_one();
+        app.peers.post_called.notified().await;
+        let busy = Code::OrderBusy;
+        let failure = assert_refused(admin.pay(id, None).await, busy, &[]);
+        assert!(failure.retry_after.is_some());
+        assert_refused(admin.cancel(id, None).await, busy, &[]);
+        assert_refused(admin.fulfil(id, None).await, busy, &[]);
+        assert_refused(admin.unfulfil(id).await, busy, &[]);
+        assert_refused(admin.fulfil_line(id, line, None).await, busy, &[]);
+        assert_refused(admin.unfulfil_line(id, line, None).await, busy, &[]);
+        assert_eq!(admin.get(id).await.unwrap(), order);
+        app.peers.post_may_continue.notify_one();
     };
-    let (paid, ()) = tokio::join!(paying, meanwhile);
+    let (paid, ()) = tokio::join!(admin.pay(id, None), meanwhile);
     assert_eq!(paid.unwrap().payment_status(), PaymentStatus::FullyPaid);
-    assert_eq!(bed.money(), "40.00000000");
+    assert_eq!(app.balance("usd"), "40.00000000");
+    app.assert_settled().await;
 }
 
 #[sqlx::test(migrator = "orders_svc::MIGRATOR")]
-async fn payments_never_pass_the_amount(_: PgPoolOptions, options: PgConnectOptions) {
-    let bed = Bed::new(options).await;
-    let id = bed.place("100.00").await.id;
-    bed.pay(&id, Some("40")).await.unwrap();
-    bed.pay(&id, Some("40")).await.unwrap();
-    let third = refused(bed.pay(&id, Some("40")).await);
-    assert_eq!(third.0, "payment_exceeds_unpaid");
-    assert_eq!(bed.money(), "20.00000000");
+async fn payments_never_exceed_the_amount(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let id = app.unpaid_order("100.00").await.id;
+    app.admin().pay(&id, Some("40")).await.unwrap();
+    app.admin().pay(&id, Some("40")).await.unwrap();
+    let third = app.admin().pay(&id, Some("40")).await;
+    assert_refused(third, Code::PaymentExceedsUnpaid, &["amount"]);
+    assert_eq!(app.balance("usd"), "20.00000000");
 }

@@ -1,136 +1,190 @@
-//! A process that dies between two steps, and the next one that ends what it began.
+//! Recovery: a process dies between two steps, and another one completes what it began.
 
-use platform::testing::eventually;
+use platform::{error::Code, saga::LEASE, testing::eventually};
 use proto::orders::v1::{OrderStatus, PaymentStatus};
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::PgPool;
 
 use crate::{
-    bed::{Bed, SOON, refused, state},
-    fakes::{Ledger, TILL},
+    assertions::{State, assert_refused},
+    fakes::{DEFAULT_WALLET, LedgerMode},
+    harness::{TIMEOUT, TestApp},
 };
 
 /// The points at which a process can die: before the ledger posted, and after.
-const DEATHS: [Ledger; 2] = [Ledger::Down, Ledger::LosesAnswers];
+const DEATHS: [LedgerMode; 2] = [LedgerMode::Unreachable, LedgerMode::LosesResponses];
 
-impl Bed {
-    /// The process is gone, its claim has run out, and a new process starts.
-    async fn die_and_start(&mut self) {
-        self.stop().await;
+impl TestApp {
+    /// Replaces the process by another one, and waits until that has completed every claim.
+    async fn restart_and_recover(&mut self) {
+        self.stop_process().await;
         sqlx::query("update orders.claims set due_at = now() - interval '1 second'")
             .execute(&self.pool)
             .await
             .unwrap();
-        self.world.state().ledger = Ledger::Works;
-        self.start().await;
-        eventually("every claim is settled", SOON, async || {
+        self.peers.set_ledger(LedgerMode::Works);
+        self.start_process().await;
+        eventually("every claim is completed", TIMEOUT, async || {
             self.count("claims").await == 0
         })
         .await;
     }
+
+    fn set_user_balance(&self, amount: &str) {
+        let primary_wallet = &self.user.primary_wallet_id;
+        self.peers.set_balance(primary_wallet, "usd", amount);
+    }
 }
 
 #[sqlx::test(migrator = "orders_svc::MIGRATOR")]
-async fn a_payment_ends_paid_once(_: PgPoolOptions, options: PgConnectOptions) {
-    let mut bed = Bed::new(options).await;
+async fn an_interrupted_payment_is_completed_once(pool: PgPool) {
+    let mut app = TestApp::start(pool).await;
     for death in DEATHS {
-        bed.world.fund(&bed.user.primary_wallet_id, "usd", "100.00");
-        let id = bed.place("60.00").await.id;
-        bed.world.state().ledger = death;
-        assert_eq!(refused(bed.pay(&id, None).await).0, "unavailable");
-        let open = bed.get(&id).await;
+        app.set_user_balance("100.00");
+        let id = app.unpaid_order("60.00").await.id;
+        app.peers.set_ledger(death);
+        let interrupted = app.admin().pay(&id, None).await;
+        assert_refused(interrupted, Code::Unavailable, &[]);
+        let open = app.admin().get(&id).await.unwrap();
         assert_eq!(open.payment_status(), PaymentStatus::Unpaid);
-        assert_eq!(refused(bed.pay(&id, None).await).0, "order_busy");
+        let busy = app.admin().pay(&id, None).await;
+        assert_refused(busy, Code::OrderBusy, &[]);
 
-        bed.die_and_start().await;
-        let paid = bed.get(&id).await;
+        app.restart_and_recover().await;
+        let paid = app.admin().get(&id).await.unwrap();
         assert_eq!(paid.payment_status(), PaymentStatus::FullyPaid);
-        assert_eq!(bed.money(), "40.00000000");
-        let events = bed.events(&id).await;
+        assert_eq!(app.balance("usd"), "40.00000000");
+        let events = app.events(&id).await;
         assert_eq!(events, ["OrderPlaced", "OrderPaymentReceived", "OrderPaid"]);
-        bed.assert_settled().await;
+        app.assert_settled().await;
     }
 }
 
 #[sqlx::test(migrator = "orders_svc::MIGRATOR")]
-async fn a_draft_ends_as_a_paid_order_or_as_none(_: PgPoolOptions, options: PgConnectOptions) {
-    let mut bed = Bed::new(options).await;
-    let product = bed.add_product("60.00", "0", "0");
-    let mut cart = bed.cart(&[(&product, 1)]);
-    cart.wallet_id = Some(bed.user.primary_wallet_id.clone());
+async fn an_interrupted_draft_becomes_a_paid_order(pool: PgPool) {
+    let mut app = TestApp::start(pool).await;
+    let product = app.add_product("60.00", "0", "0");
+    let mut cart = app.cart(&[(&product, 1)]);
+    cart.wallet_id = Some(app.user.primary_wallet_id.clone());
+    for (death, orders) in DEATHS.into_iter().zip(1..) {
+        app.set_user_balance("100.00");
+        let events = app.count("outbox").await;
+        app.peers.set_ledger(death);
+        let interrupted = app.admin().create(cart.clone()).await;
+        assert_refused(interrupted, Code::Unavailable, &[]);
+        assert_eq!(app.count("orders where order_status = 'draft'").await, 1);
+        assert_eq!(app.count("outbox").await, events);
+
+        app.restart_and_recover().await;
+        assert_eq!(app.balance("usd"), "40.00000000");
+        let paid = app
+            .count("orders where payment_status = 'fully_paid'")
+            .await;
+        assert_eq!(paid, orders);
+        app.assert_settled().await;
+    }
+}
+
+#[sqlx::test(migrator = "orders_svc::MIGRATOR")]
+async fn an_interrupted_draft_is_deleted_if_its_payment_is_refused(pool: PgPool) {
+    let mut app = TestApp::start(pool).await;
+    let product = app.add_product("60.00", "0", "0");
+    let mut cart = app.cart(&[(&product, 1)]);
+    cart.wallet_id = Some(app.user.primary_wallet_id.clone());
+    app.peers.set_ledger(LedgerMode::Unreachable);
+    let client = app.admin().with_key("a");
+    let interrupted = client.create(cart.clone()).await;
+    assert_refused(interrupted, Code::Unavailable, &[]);
+    let in_progress = client.create(cart.clone()).await;
+    assert_refused(in_progress, Code::IdempotencyKeyInUse, &[]);
+
+    app.set_user_balance("59.99");
+    app.restart_and_recover().await;
+    for table in ["orders", "order_lines", "outbox", "idempotency_keys"] {
+        assert_eq!(app.count(table).await, 0, "{table}");
+    }
+    app.assert_settled().await;
+}
+
+#[sqlx::test(migrator = "orders_svc::MIGRATOR")]
+async fn a_recovered_request_is_replayed_under_its_key(pool: PgPool) {
+    let mut app = TestApp::start(pool).await;
+    let id = app.unpaid_order("60.00").await.id;
+    app.peers.set_ledger(LedgerMode::LosesResponses);
+    let interrupted = app.admin().with_key("a").pay(&id, None).await;
+    assert_refused(interrupted, Code::Unavailable, &[]);
+    app.restart_and_recover().await;
+    let client = app.admin().with_key("a");
+    let paid = client.pay(&id, None).await.unwrap();
+    assert!(client.was_replayed());
+    assert_eq!(paid, app.admin().get(&id).await.unwrap());
+    assert_eq!(app.balance("usd"), "40.00000000");
+}
+
+#[sqlx::test(migrator = "orders_svc::MIGRATOR")]
+async fn an_interrupted_cancellation_is_completed_once(pool: PgPool) {
+    let mut app = TestApp::start(pool).await;
     for death in DEATHS {
-        bed.world.fund(&bed.user.primary_wallet_id, "usd", "100.00");
-        let told = bed.count("outbox").await;
-        bed.world.state().ledger = death;
-        assert_eq!(refused(bed.create(cart.clone()).await).0, "unavailable");
-        assert_eq!(bed.count("orders where order_status = 'draft'").await, 1);
-        assert_eq!(bed.count("outbox").await, told);
-        bed.die_and_start().await;
-        assert_eq!(bed.money(), "40.00000000");
-        bed.assert_settled().await;
-    }
-    assert_eq!(
-        bed.count("orders where payment_status = 'fully_paid'")
-            .await,
-        2
-    );
+        app.set_user_balance("100.00");
+        let id = app.paid_order("60.00").await.id;
+        app.peers.set_ledger(death);
+        let interrupted = app.admin().cancel(&id, Some("20")).await;
+        assert_refused(interrupted, Code::Unavailable, &[]);
+        let open = app.admin().get(&id).await.unwrap();
+        assert_eq!(open.order_status(), OrderStatus::Unfulfilled);
 
-    // The money went elsewhere in the meantime.
-    bed.world.state().ledger = Ledger::Down;
-    assert_eq!(refused(bed.create(cart).await).0, "unavailable");
-    bed.world.fund(&bed.user.primary_wallet_id, "usd", "59.99");
-    bed.die_and_start().await;
-    assert_eq!(
-        (bed.count("orders").await, bed.count("order_lines").await),
-        (2, 2)
-    );
-    bed.assert_settled().await;
+        app.restart_and_recover().await;
+        let canceled = app.admin().get(&id).await.unwrap();
+        let expected = State {
+            order: OrderStatus::Canceled,
+            payment: PaymentStatus::PartiallyRefunded,
+            paid_amount: "40.00000000",
+        };
+        assert_eq!(State::of(&canceled), expected);
+        assert_eq!(app.balance("usd"), "60.00000000");
+        app.assert_settled().await;
+    }
 }
 
 #[sqlx::test(migrator = "orders_svc::MIGRATOR")]
-async fn a_cancellation_ends_refunded_once(_: PgPoolOptions, options: PgConnectOptions) {
-    let mut bed = Bed::new(options).await;
-    for death in DEATHS {
-        bed.world.fund(&bed.user.primary_wallet_id, "usd", "100.00");
-        let id = bed.place("60.00").await.id;
-        bed.pay(&id, None).await.unwrap();
-        bed.world.state().ledger = death;
-        assert_eq!(refused(bed.cancel(&id, Some("20")).await).0, "unavailable");
-        assert_eq!(bed.get(&id).await.order_status(), OrderStatus::Unfulfilled);
-        bed.die_and_start().await;
-        let canceled = bed.get(&id).await;
-        assert_eq!(
-            state(&canceled),
-            (
-                OrderStatus::Canceled,
-                PaymentStatus::PartiallyRefunded,
-                "40.00000000"
-            )
-        );
-        assert_eq!(bed.money(), "60.00000000");
-        bed.assert_settled().await;
-    }
-
-    // The till was emptied in the meantime: the order stays as it was.
-    let id = bed.place("10.00").await.id;
-    let paid = bed.pay(&id, None).await.unwrap();
-    bed.world.state().ledger = Ledger::Down;
-    assert_eq!(refused(bed.cancel(&id, None).await).0, "unavailable");
-    bed.world.fund(TILL, "usd", "0");
-    bed.die_and_start().await;
-    assert_eq!(bed.get(&id).await, paid);
-    bed.assert_settled().await;
+async fn an_interrupted_cancellation_is_undone_if_its_refund_is_refused(pool: PgPool) {
+    let mut app = TestApp::start(pool).await;
+    let paid = app.paid_order("10.00").await;
+    app.peers.set_ledger(LedgerMode::Unreachable);
+    let interrupted = app.admin().cancel(&paid.id, None).await;
+    assert_refused(interrupted, Code::Unavailable, &[]);
+    app.peers.set_balance(DEFAULT_WALLET, "usd", "0");
+    app.restart_and_recover().await;
+    assert_eq!(app.admin().get(&paid.id).await.unwrap(), paid);
+    app.assert_settled().await;
 }
 
 #[sqlx::test(migrator = "orders_svc::MIGRATOR")]
-async fn a_living_process_ends_its_own_as_well(_: PgPoolOptions, options: PgConnectOptions) {
-    let bed = Bed::new(options).await;
-    let id = bed.place("60.00").await.id;
-    bed.world.state().ledger = Ledger::LosesAnswers;
-    assert_eq!(refused(bed.pay(&id, None).await).0, "unavailable");
-    bed.world.state().ledger = Ledger::Works;
-    eventually("the payment is settled", SOON, async || {
-        bed.get(&id).await.payment_status() == PaymentStatus::FullyPaid
+async fn a_running_process_completes_its_own_claims(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let id = app.unpaid_order("60.00").await.id;
+    app.peers.set_ledger(LedgerMode::LosesResponses);
+    let interrupted = app.admin().pay(&id, None).await;
+    assert_refused(interrupted, Code::Unavailable, &[]);
+    app.peers.set_ledger(LedgerMode::Works);
+    eventually("the payment is settled", TIMEOUT, async || {
+        let order = app.admin().get(&id).await.unwrap();
+        order.payment_status() == PaymentStatus::FullyPaid
     })
     .await;
-    assert_eq!(bed.money(), "40.00000000");
+    assert_eq!(app.balance("usd"), "40.00000000");
+}
+
+#[sqlx::test(migrator = "orders_svc::MIGRATOR")]
+async fn a_claim_of_unknown_outcome_is_resumed_before_its_lease_ends(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let id = app.unpaid_order("60.00").await.id;
+    app.peers.set_ledger(LedgerMode::LosesResponses);
+    let interrupted = app.admin().pay(&id, None).await;
+    assert_refused(interrupted, Code::Unavailable, &[]);
+    let resumed = "claims where attempts > 0 and last_error is not null";
+    eventually("the claim is resumed", LEASE / 2, async || {
+        app.count(resumed).await == 1
+    })
+    .await;
+    assert_eq!(app.balance("usd"), "40.00000000");
 }

@@ -1,4 +1,4 @@
-//! catalog-svc: quotes what the world holds. Any answers satisfy a product's questions.
+//! catalog-svc: quotes the known products. Any answers satisfy a product's questions.
 
 use proto::catalog::v1::{
     QuoteLine, QuoteRequest, QuoteRequestLine, QuoteResponse,
@@ -6,22 +6,22 @@ use proto::catalog::v1::{
 };
 use tonic::{Request, Response, Status};
 
-use super::World;
+use super::FakePeers;
 
 #[tonic::async_trait]
-impl CatalogQuoteService for World {
+impl CatalogQuoteService for FakePeers {
     async fn quote(
         &self,
         request: Request<QuoteRequest>,
     ) -> Result<Response<QuoteResponse>, Status> {
         let state = self.state();
         let quote = |line: &QuoteRequestLine| -> QuoteLine {
-            let known = state.products.get(&line.product_id).cloned();
-            let mut quoted = known.unwrap_or_default();
+            let product = state.products.get(&line.product_id);
+            let mut quote = product.cloned().unwrap_or_default();
             if line.answers.is_some() {
-                quoted.answer_errors.clear();
+                quote.answer_errors.clear();
             }
-            quoted
+            quote
         };
         let lines = request.get_ref().lines.iter().map(quote).collect();
         Ok(Response::new(QuoteResponse { lines }))

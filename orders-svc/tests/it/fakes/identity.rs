@@ -1,4 +1,4 @@
-//! identity-svc: knows the users of the world.
+//! identity-svc: the known users.
 
 use platform::error::{Code, Failure};
 use proto::identity::v1::{
@@ -9,22 +9,22 @@ use proto::identity::v1::{
 };
 use tonic::{Request, Response, Status};
 
-use super::World;
+use super::FakePeers;
 
-/// The answer of RPCs that orders never calls.
+/// The response of RPCs that orders-svc never calls.
 pub(super) fn uncalled<T>() -> Result<Response<T>, Status> {
-    Err(Status::unimplemented("orders does not call this"))
+    Err(Status::unimplemented("orders-svc does not call this"))
 }
 
 #[tonic::async_trait]
-impl UserService for World {
+impl UserService for FakePeers {
     async fn get_user(
         &self,
         request: Request<GetUserRequest>,
     ) -> Result<Response<GetUserResponse>, Status> {
         let user = self.state().users.get(&request.get_ref().id).cloned();
-        let unknown = || Failure::new(Code::UserNotFound, "no such user");
-        let user = Some(user.ok_or_else(unknown)?);
+        let not_found = || Failure::new(Code::UserNotFound, "user not found");
+        let user = Some(user.ok_or_else(not_found)?);
         Ok(Response::new(GetUserResponse { user }))
     }
 

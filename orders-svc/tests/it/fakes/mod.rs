@@ -1,4 +1,4 @@
-//! The other services, as far as orders needs them: all of their state is one [`World`].
+//! Fakes of the other services, as far as orders-svc calls them. They share one state.
 
 mod catalog;
 mod identity;
@@ -11,7 +11,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard},
 };
 
-use platform::money::Amount;
+use platform::{ids::Ids, money::Amount};
 use proto::{
     catalog::v1::{QuoteLine, catalog_quote_service_server::CatalogQuoteServiceServer},
     identity::v1::{User, user_service_server::UserServiceServer},
@@ -21,54 +21,85 @@ use proto::{
         settings_service_server::SettingsServiceServer, wallet_service_server::WalletServiceServer,
     },
 };
-use tokio::net::TcpListener;
+use tokio::{net::TcpListener, sync::Notify};
 use tonic::transport::{Server, server::TcpIncoming};
 
-/// How wallet-svc behaves when it is asked to post.
+/// The wallet that receives payments.
+pub(crate) const DEFAULT_WALLET: &str = "01920000-0000-7000-8000-00000000d0d0";
+
+/// The behaviour of `LedgerService.Post`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Ledger {
-    /// As it should.
+pub(crate) enum LedgerMode {
     #[default]
     Works,
-    /// It is not there.
-    Down,
-    /// It posts, and its answer is lost.
-    LosesAnswers,
-    /// It answers only after `World::go` is notified.
+    /// Posts nothing and answers `unavailable`.
+    Unreachable,
+    /// Posts, and the connection breaks before the response.
+    LosesResponses,
+    /// Posts, and answers without the transactions.
+    LosesTransactions,
+    /// Posts once `post_may_continue` is notified.
     Waits,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct State {
     pub(crate) products: HashMap<String, QuoteLine>,
     pub(crate) users: HashMap<String, User>,
     pub(crate) wallets: HashMap<String, Wallet>,
-    pub(crate) balances: HashMap<(String, String), Amount>,
+    /// By wallet id and asset code.
+    balances: HashMap<(String, String), Amount>,
+    pub(crate) default_wallet_id: String,
     pub(crate) bonus_asset_code: Option<String>,
-    /// By base and quote.
+    /// By base and quote asset.
     pub(crate) rates: HashMap<(String, String), String>,
-    pub(crate) ledger: Ledger,
-    /// Every posting that moved money, in order.
-    pub(crate) posted: Vec<Posting>,
+    pub(crate) ledger: LedgerMode,
+    /// Every posting that moved money, oldest first.
+    pub(crate) postings: Vec<Posting>,
     operations: HashMap<String, Vec<Transaction>>,
+    ids: Ids,
 }
 
-/// What the other services know.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct World {
+/// All peers; clones share their state.
+#[derive(Debug, Clone)]
+pub(crate) struct FakePeers {
     state: Arc<Mutex<State>>,
-    /// Somebody asked the ledger.
-    pub(crate) asked: Arc<tokio::sync::Notify>,
-    /// A ledger that waits may answer.
-    pub(crate) go: Arc<tokio::sync::Notify>,
+    /// Notified by each call to `LedgerService.Post`.
+    pub(crate) post_called: Arc<Notify>,
+    /// Lets a call in [`LedgerMode::Waits`] continue.
+    pub(crate) post_may_continue: Arc<Notify>,
 }
 
-/// The wallet that receives payments.
-pub(crate) const TILL: &str = "01920000-0000-7000-8000-00000000d0d0";
+impl Default for FakePeers {
+    fn default() -> Self {
+        let state = State {
+            products: HashMap::new(),
+            users: HashMap::new(),
+            wallets: HashMap::new(),
+            balances: HashMap::new(),
+            default_wallet_id: DEFAULT_WALLET.to_owned(),
+            bonus_asset_code: None,
+            rates: HashMap::new(),
+            ledger: LedgerMode::Works,
+            postings: Vec::new(),
+            operations: HashMap::new(),
+            ids: Ids::seeded(3),
+        };
+        Self {
+            state: Arc::new(Mutex::new(state)),
+            post_called: Arc::default(),
+            post_may_continue: Arc::default(),
+        }
+    }
+}
 
-impl World {
+impl FakePeers {
     pub(crate) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap()
+    }
+
+    pub(crate) fn set_ledger(&self, mode: LedgerMode) {
+        self.state().ledger = mode;
     }
 
     pub(crate) fn balance(&self, wallet_id: &str, asset_code: &str) -> String {
@@ -77,12 +108,22 @@ impl World {
         balance.unwrap_or(Amount::ZERO).to_string()
     }
 
-    pub(crate) fn fund(&self, wallet_id: &str, asset_code: &str, amount: &str) {
+    pub(crate) fn set_balance(&self, wallet_id: &str, asset_code: &str, amount: &str) {
         let key = (wallet_id.to_owned(), asset_code.to_owned());
         self.state().balances.insert(key, amount.parse().unwrap());
     }
 
-    /// Serves all three on one port, until the test ends.
+    /// Changes a user that exists.
+    pub(crate) fn change_user(&self, id: &str, change: impl FnOnce(&mut User)) {
+        change(self.state().users.get_mut(id).unwrap());
+    }
+
+    /// Changes a wallet that exists.
+    pub(crate) fn change_wallet(&self, id: &str, change: impl FnOnce(&mut Wallet)) {
+        change(self.state().wallets.get_mut(id).unwrap());
+    }
+
+    /// Serves all peers at one address, until the test ends.
     pub(crate) async fn serve(&self) -> SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();

@@ -1,4 +1,4 @@
-//! wallet-svc: assets and rates.
+//! wallet-svc: assets and exchange rates.
 
 use platform::error::{Code, Failure};
 use proto::wallet::v1::{
@@ -11,10 +11,10 @@ use proto::wallet::v1::{
 };
 use tonic::{Request, Response, Status};
 
-use super::{World, identity::uncalled};
+use super::{FakePeers, identity::uncalled};
 
 #[tonic::async_trait]
-impl RateService for World {
+impl RateService for FakePeers {
     async fn find_conversion(
         &self,
         request: Request<FindConversionRequest>,
@@ -73,7 +73,7 @@ impl RateService for World {
 }
 
 #[tonic::async_trait]
-impl AssetService for World {
+impl AssetService for FakePeers {
     async fn get_asset(
         &self,
         request: Request<GetAssetRequest>,

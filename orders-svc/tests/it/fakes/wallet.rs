@@ -1,10 +1,9 @@
-//! wallet-svc: wallets, settings, and a ledger that keeps balances and operation ids.
+//! wallet-svc: settings, wallets, and a ledger that keeps balances and operations.
 
 use std::collections::HashMap;
 
 use platform::{
     error::{Code, Failure},
-    ids::Ids,
     money::Amount,
 };
 use proto::wallet::v1::{
@@ -19,39 +18,40 @@ use proto::wallet::v1::{
 };
 use tonic::{Request, Response, Status};
 
-use super::{Ledger, State, TILL, World, identity::uncalled};
+use super::{FakePeers, LedgerMode, State, identity::uncalled};
 
 #[tonic::async_trait]
-impl SettingsService for World {
+impl SettingsService for FakePeers {
     async fn get_settings(
         &self,
         _: Request<GetSettingsRequest>,
     ) -> Result<Response<GetSettingsResponse>, Status> {
-        let settings = Settings {
-            default_wallet_id: TILL.to_owned(),
+        let state = self.state();
+        let settings = Some(Settings {
+            default_wallet_id: state.default_wallet_id.clone(),
             default_asset_code: "usd".to_owned(),
-            bonus_asset_code: self.state().bonus_asset_code.clone(),
-        };
-        let settings = Some(settings);
+            bonus_asset_code: state.bonus_asset_code.clone(),
+        });
         Ok(Response::new(GetSettingsResponse { settings }))
     }
 }
 
 #[tonic::async_trait]
-impl LedgerService for World {
+impl LedgerService for FakePeers {
     async fn post(&self, request: Request<PostRequest>) -> Result<Response<PostResponse>, Status> {
-        self.asked.notify_one();
-        let behaviour = self.state().ledger;
-        match behaviour {
-            Ledger::Down => return Err(Failure::unavailable("wallet").into()),
-            Ledger::Waits => self.go.notified().await,
-            Ledger::Works | Ledger::LosesAnswers => {}
+        self.post_called.notify_one();
+        let mode = self.state().ledger;
+        match mode {
+            LedgerMode::Unreachable => return Err(Failure::unavailable("wallet").into()),
+            LedgerMode::Waits => self.post_may_continue.notified().await,
+            LedgerMode::Works | LedgerMode::LosesResponses | LedgerMode::LosesTransactions => {}
         }
         let transactions = self.state().post(request.get_ref())?;
-        if behaviour == Ledger::LosesAnswers {
-            return Err(Status::unavailable("connection reset"));
+        match mode {
+            LedgerMode::LosesResponses => Err(Status::unavailable("connection reset")),
+            LedgerMode::LosesTransactions => Ok(Response::new(PostResponse::default())),
+            _ => Ok(Response::new(PostResponse { transactions })),
         }
-        Ok(Response::new(PostResponse { transactions }))
     }
 
     async fn hold(&self, _: Request<HoldRequest>) -> Result<Response<HoldResponse>, Status> {
@@ -86,20 +86,23 @@ impl LedgerService for World {
 
 impl State {
     fn post(&mut self, request: &PostRequest) -> Result<Vec<Transaction>, Failure> {
-        if let Some(known) = self.operations.get(&request.operation_id) {
-            return Ok(known.clone());
+        if let Some(transactions) = self.operations.get(&request.operation_id) {
+            return Ok(transactions.clone());
         }
         let mut balances = self.balances.clone();
         for posting in &request.postings {
             apply(&mut balances, posting)?;
         }
         self.balances = balances;
-        self.posted.extend(request.postings.iter().cloned());
-        let transaction = |_| Transaction {
-            id: Ids::system().uuid().to_string(),
-            ..Transaction::default()
-        };
-        let transactions: Vec<_> = request.postings.iter().map(transaction).collect();
+        self.postings.extend(request.postings.iter().cloned());
+        let transactions: Vec<_> = request
+            .postings
+            .iter()
+            .map(|_| Transaction {
+                id: self.ids.uuid().to_string(),
+                ..Transaction::default()
+            })
+            .collect();
         self.operations
             .insert(request.operation_id.clone(), transactions.clone());
         Ok(transactions)
@@ -135,14 +138,14 @@ fn apply(
 }
 
 #[tonic::async_trait]
-impl WalletService for World {
+impl WalletService for FakePeers {
     async fn get_wallet(
         &self,
         request: Request<GetWalletRequest>,
     ) -> Result<Response<GetWalletResponse>, Status> {
         let wallet = self.state().wallets.get(&request.get_ref().id).cloned();
-        let unknown = || Failure::new(Code::WalletNotFound, "no such wallet");
-        let wallet = Some(wallet.ok_or_else(unknown)?);
+        let not_found = || Failure::new(Code::WalletNotFound, "wallet not found");
+        let wallet = Some(wallet.ok_or_else(not_found)?);
         Ok(Response::new(GetWalletResponse { wallet }))
     }
 
@@ -151,15 +154,16 @@ impl WalletService for World {
         request: Request<GetWalletBalanceRequest>,
     ) -> Result<Response<GetWalletBalanceResponse>, Status> {
         let state = self.state();
-        let of_wallet = |((wallet_id, asset_code), amount): (&(String, String), &Amount)| {
-            let entry = BalanceEntry {
+        let balances = state
+            .balances
+            .iter()
+            .filter(|((wallet_id, _), _)| *wallet_id == request.get_ref().id)
+            .map(|((_, asset_code), amount)| BalanceEntry {
                 asset_code: asset_code.clone(),
                 available_amount: amount.to_string(),
                 ..BalanceEntry::default()
-            };
-            (*wallet_id == request.get_ref().id).then_some(entry)
-        };
-        let balances = state.balances.iter().filter_map(of_wallet).collect();
+            })
+            .collect();
         Ok(Response::new(GetWalletBalanceResponse { balances }))
     }
 

@@ -1,0 +1,241 @@
+//! A client of the three gRPC services, with the rights of one caller.
+
+use std::cell::{Cell, RefCell};
+
+use platform::{
+    auth::Caller,
+    error::Failure,
+    idempotency::{HASH, KEY, PATH, is_replay},
+};
+use prost_types::FieldMask;
+use proto::{
+    common::v1::ListRequest,
+    orders::v1::{
+        CancelOrderRequest, CreateOrderRequest, FulfillOrderLineRequest, FulfillOrderRequest,
+        GetOrderLineRequest, GetOrderRequest, ListOrderLinesRequest, ListOrderLinesResponse,
+        ListOrdersRequest, ListOrdersResponse, Order, OrderLine, PayOrderRequest,
+        UnfulfillOrderLineRequest, UnfulfillOrderRequest, UpdateOrderRequest,
+        order_line_fulfilment_service_client::OrderLineFulfilmentServiceClient,
+        order_line_service_client::OrderLineServiceClient,
+        order_service_client::OrderServiceClient,
+    },
+};
+use tonic::{Request, Response, Status, transport::Channel};
+
+use crate::harness::TestApp;
+
+type Result<T> = std::result::Result<T, Failure>;
+
+pub(crate) struct Client<'a> {
+    app: &'a TestApp,
+    caller: Option<Caller>,
+    key: RefCell<Option<Key>>,
+    replayed: Cell<bool>,
+}
+
+#[derive(Clone)]
+struct Key {
+    key: String,
+    hash: String,
+}
+
+impl<'a> Client<'a> {
+    pub(crate) fn new(app: &'a TestApp, caller: Option<Caller>) -> Self {
+        Self {
+            app,
+            caller,
+            key: RefCell::default(),
+            replayed: Cell::new(false),
+        }
+    }
+
+    /// Sends this idempotency key with every request.
+    pub(crate) fn with_key(self, key: &str) -> Self {
+        self.with_key_of_body(key, "00")
+    }
+
+    /// Sends this idempotency key and hash of the body with every request.
+    pub(crate) fn with_key_of_body(self, key: &str, hash: &str) -> Self {
+        let (key, hash) = (key.to_owned(), hash.to_owned());
+        self.key.replace(Some(Key { key, hash }));
+        self
+    }
+
+    /// Whether the last response was a replay.
+    pub(crate) fn was_replayed(&self) -> bool {
+        self.replayed.get()
+    }
+
+    fn request<T>(&self, message: T) -> Request<T> {
+        let mut request = Request::new(message);
+        let metadata = request.metadata_mut();
+        if let Some(caller) = &self.caller {
+            let bearer = format!("Bearer {}", self.app.token(caller));
+            metadata.insert("authorization", bearer.parse().unwrap());
+        }
+        if let Some(Key { key, hash }) = &*self.key.borrow() {
+            for (name, value) in [(KEY, key.as_str()), (PATH, "POST /orders"), (HASH, hash)] {
+                metadata.insert(name, value.parse().unwrap());
+            }
+        }
+        request
+    }
+
+    fn message<T>(&self, response: std::result::Result<Response<T>, Status>) -> Result<T> {
+        let response = response.map_err(|status| Failure::from_status(&status))?;
+        self.replayed.set(is_replay(response.metadata()));
+        Ok(response.into_inner())
+    }
+
+    fn orders(&self) -> OrderServiceClient<Channel> {
+        OrderServiceClient::new(self.app.channel())
+    }
+
+    fn lines(&self) -> OrderLineServiceClient<Channel> {
+        OrderLineServiceClient::new(self.app.channel())
+    }
+
+    fn fulfilment(&self) -> OrderLineFulfilmentServiceClient<Channel> {
+        OrderLineFulfilmentServiceClient::new(self.app.channel())
+    }
+
+    pub(crate) async fn create(&self, cart: CreateOrderRequest) -> Result<Order> {
+        let response = self.orders().create_order(self.request(cart)).await;
+        Ok(self.message(response)?.order.unwrap())
+    }
+
+    pub(crate) async fn get(&self, id: &str) -> Result<Order> {
+        let request = self.request(GetOrderRequest { id: id.to_owned() });
+        let response = self.orders().get_order(request).await;
+        Ok(self.message(response)?.order.unwrap())
+    }
+
+    pub(crate) async fn list(&self, list: ListRequest) -> Result<ListOrdersResponse> {
+        let request = self.request(ListOrdersRequest { list: Some(list) });
+        let response = self.orders().list_orders(request).await;
+        self.message(response)
+    }
+
+    /// Writes the tracking id, or clears it.
+    pub(crate) async fn track(&self, id: &str, tracking_id: Option<&str>) -> Result<Order> {
+        self.update(UpdateOrderRequest {
+            id: id.to_owned(),
+            tracking_id: tracking_id.map(str::to_owned),
+            update_mask: Some(FieldMask {
+                paths: vec!["tracking_id".into()],
+            }),
+        })
+        .await
+    }
+
+    pub(crate) async fn update(&self, request: UpdateOrderRequest) -> Result<Order> {
+        let response = self.orders().update_order(self.request(request)).await;
+        Ok(self.message(response)?.order.unwrap())
+    }
+
+    /// Pays from the primary wallet.
+    pub(crate) async fn pay(&self, id: &str, amount: Option<&str>) -> Result<Order> {
+        self.pay_order(PayOrderRequest {
+            id: id.to_owned(),
+            amount: amount.map(str::to_owned),
+            wallet_id: None,
+        })
+        .await
+    }
+
+    /// Pays everything that is unpaid from this wallet.
+    pub(crate) async fn pay_from(&self, id: &str, wallet_id: &str) -> Result<Order> {
+        self.pay_order(PayOrderRequest {
+            id: id.to_owned(),
+            amount: None,
+            wallet_id: Some(wallet_id.to_owned()),
+        })
+        .await
+    }
+
+    pub(crate) async fn pay_order(&self, request: PayOrderRequest) -> Result<Order> {
+        let response = self.orders().pay_order(self.request(request)).await;
+        Ok(self.message(response)?.order.unwrap())
+    }
+
+    pub(crate) async fn cancel(&self, id: &str, refund_amount: Option<&str>) -> Result<Order> {
+        self.cancel_order(CancelOrderRequest {
+            id: id.to_owned(),
+            reason: None,
+            refund_amount: refund_amount.map(str::to_owned),
+        })
+        .await
+    }
+
+    pub(crate) async fn cancel_order(&self, request: CancelOrderRequest) -> Result<Order> {
+        let response = self.orders().cancel_order(self.request(request)).await;
+        Ok(self.message(response)?.order.unwrap())
+    }
+
+    pub(crate) async fn fulfil(&self, id: &str, tracking_id: Option<&str>) -> Result<Order> {
+        let request = self.request(FulfillOrderRequest {
+            id: id.to_owned(),
+            tracking_id: tracking_id.map(str::to_owned),
+        });
+        let response = self.orders().fulfill_order(request).await;
+        Ok(self.message(response)?.order.unwrap())
+    }
+
+    pub(crate) async fn unfulfil(&self, id: &str) -> Result<Order> {
+        let request = self.request(UnfulfillOrderRequest { id: id.to_owned() });
+        let response = self.orders().unfulfill_order(request).await;
+        Ok(self.message(response)?.order.unwrap())
+    }
+
+    pub(crate) async fn get_line(&self, order_id: &str, id: &str) -> Result<OrderLine> {
+        let request = self.request(GetOrderLineRequest {
+            order_id: order_id.to_owned(),
+            id: id.to_owned(),
+        });
+        let response = self.lines().get_order_line(request).await;
+        Ok(self.message(response)?.line.unwrap())
+    }
+
+    pub(crate) async fn list_lines(
+        &self,
+        order_id: &str,
+        list: ListRequest,
+    ) -> Result<ListOrderLinesResponse> {
+        let request = self.request(ListOrderLinesRequest {
+            order_id: order_id.to_owned(),
+            list: Some(list),
+        });
+        let response = self.lines().list_order_lines(request).await;
+        self.message(response)
+    }
+
+    pub(crate) async fn fulfil_line(
+        &self,
+        order_id: &str,
+        id: &str,
+        quantity: Option<u32>,
+    ) -> Result<Order> {
+        let request = self.request(FulfillOrderLineRequest {
+            order_id: order_id.to_owned(),
+            id: id.to_owned(),
+            quantity,
+        });
+        let response = self.fulfilment().fulfill_order_line(request).await;
+        Ok(self.message(response)?.order.unwrap())
+    }
+
+    pub(crate) async fn unfulfil_line(
+        &self,
+        order_id: &str,
+        id: &str,
+        quantity: Option<u32>,
+    ) -> Result<Order> {
+        let request = self.request(UnfulfillOrderLineRequest {
+            order_id: order_id.to_owned(),
+            id: id.to_owned(),
+            quantity,
+        });
+        let response = self.fulfilment().unfulfill_order_line(request).await;
+        Ok(self.message(response)?.order.unwrap())
+    }
+}

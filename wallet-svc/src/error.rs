@@ -7,7 +7,7 @@ use platform::{
 
 use crate::{
     ledger::{LedgerError, Side},
-    posting::Rejection,
+    posting::PostingError,
 };
 
 /// Why a use case failed.
@@ -49,7 +49,7 @@ pub(crate) enum Error {
     OperationNotFound,
     /// The posting was not accepted.
     #[error(transparent)]
-    Rejected(#[from] Rejection),
+    Rejected(#[from] PostingError),
     /// The idempotency key is malformed, or used for another request.
     #[error(transparent)]
     Key(#[from] idempotency::Error),

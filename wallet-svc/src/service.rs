@@ -32,7 +32,7 @@ use crate::{
     movement::grpc::MovementGrpc,
     operation::{grpc::OperationGrpc, service::Operations},
     payment_method::{self, grpc::PaymentMethodGrpc, model::PaymentMethods},
-    posting::Poster,
+    posting::{self, PostingWorker},
     rate::{grpc::RateGrpc, service::Rates},
     settings::{Settings, first_start::first_start, grpc::SettingsGrpc},
     transaction::{activity::Activities, grpc::TransactionGrpc, service::Transactions},
@@ -80,8 +80,8 @@ impl Application for Service {
             Backbone::connect::<Self>(&config.database_url, &config.nats, &runtime).await?;
         let identity = &config.common.peers.identity_grpc_url;
         let users = Users::new(&client::connect("identity", identity, Some(auth.token))?);
-        let posting = Poster::connect(config.database_url.expose_secret())?;
-        let (postings, poster) = Poster::new(posting, runtime.ids.clone());
+        let posting = posting::connect(config.database_url.expose_secret())?;
+        let (postings, worker) = PostingWorker::new(posting, runtime.ids.clone());
         let ledger = Ledger {
             postings,
             assets: AssetDirectory::new(backbone.pool()),
@@ -89,7 +89,7 @@ impl Application for Service {
         let pool = backbone.pool();
         let services =
             Services::new(&config, &runtime, pool, users, &ledger, methods, keys).await?;
-        add_tasks(&mut backbone, poster, &ledger);
+        add_tasks(&mut backbone, worker, &ledger);
         let server = Server::bind(config.listen, auth.verifier, runtime.readiness).await?;
         let server = services.add_to(server, ledger.clone());
         Ok(Self {
@@ -104,9 +104,9 @@ impl Application for Service {
     }
 }
 
-fn add_tasks(backbone: &mut Backbone, poster: Poster, ledger: &Ledger) {
-    backbone.essential("poster", move |stop| async move {
-        poster.spawn(stop)?.await?;
+fn add_tasks(backbone: &mut Backbone, worker: PostingWorker, ledger: &Ledger) {
+    backbone.essential("posting-worker", move |stop| async move {
+        worker.spawn(stop)?.await?;
         Ok(())
     });
     backbone.consume_effect(ORDERS, "OrderPaid", GrantBonus(ledger.clone()));

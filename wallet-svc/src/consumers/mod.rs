@@ -12,7 +12,7 @@ use platform::{error::Failure, ids::Id, messaging::inbox::Applied, money::Amount
 use crate::{
     asset::{directory::AssetDirectory, model::AssetCode},
     ledger::Command,
-    posting::{Answer, Posting, Postings},
+    posting::{Posting, PostingOutcome, PostingQueue},
 };
 
 /// The schema of orders-svc, which names its events.
@@ -23,7 +23,7 @@ pub(crate) const IDENTITY: Schema = Schema::new("identity");
 /// The ledger that consumers post to. Cloning is cheap.
 #[derive(Debug, Clone)]
 pub struct Ledger {
-    pub(crate) postings: Postings,
+    pub(crate) postings: PostingQueue,
     pub(crate) assets: AssetDirectory,
 }
 
@@ -35,8 +35,8 @@ impl Ledger {
             key: None,
         };
         match self.postings.post(posting).await? {
-            Answer::Done { changed: true, .. } => Ok(Applied::Now),
-            Answer::Done { .. } | Answer::Replay(_) => Ok(Applied::Before),
+            PostingOutcome::Committed { changed: true, .. } => Ok(Applied::Now),
+            PostingOutcome::Committed { .. } | PostingOutcome::Replayed(_) => Ok(Applied::Before),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Operations from the wire.
+//! Decodes operations.
 
 use platform::{
     error::{Failure, FieldCode, InvalidValue, Violations},
@@ -14,10 +14,10 @@ use crate::{
     wallet::model::WalletId,
 };
 
-const MOST_POSTINGS: usize = 1_000;
-const LONGEST_ID: usize = 255;
+const MAX_POSTINGS: usize = 1_000;
+const MAX_ID_LENGTH: usize = 255;
 
-/// Reads an operation, or says everything that is wrong with it.
+/// Decodes an operation, or returns all violations.
 pub async fn operation(
     id: String,
     postings: Vec<wire::Posting>,
@@ -29,12 +29,12 @@ pub async fn operation(
     check_id(&mut violations, "operationId", &id);
     violations.check(
         "postings",
-        (1..=MOST_POSTINGS).contains(&postings.len()),
+        (1..=MAX_POSTINGS).contains(&postings.len()),
         FieldCode::Length,
         "must be 1 to 1000",
     );
     let mut legs = Vec::with_capacity(postings.len());
-    for (index, posting) in postings.into_iter().take(MOST_POSTINGS).enumerate() {
+    for (index, posting) in postings.into_iter().take(MAX_POSTINGS).enumerate() {
         let asset = assets.find(&posting.asset_code).await?;
         let asset = asset.map(|asset| asset.code);
         legs.extend(leg(&mut violations, index, posting, asset, ids));
@@ -43,7 +43,7 @@ pub async fn operation(
     Ok(Operation { id, legs, mode })
 }
 
-/// Reads a refund, or says everything that is wrong with it.
+/// Decodes a refund, or returns all violations.
 pub fn refund(request: wire::RefundRequest) -> Result<Refund, Failure> {
     let mut violations = Violations::default();
     check_id(&mut violations, "operationId", &request.operation_id);
@@ -54,12 +54,12 @@ pub fn refund(request: wire::RefundRequest) -> Result<Refund, Failure> {
     );
     violations.check(
         "parts",
-        request.parts.len() <= MOST_POSTINGS,
+        request.parts.len() <= MAX_POSTINGS,
         FieldCode::Length,
         "must be at most 1000",
     );
     let mut parts = Vec::with_capacity(request.parts.len());
-    for (index, part) in request.parts.iter().take(MOST_POSTINGS).enumerate() {
+    for (index, part) in request.parts.iter().take(MAX_POSTINGS).enumerate() {
         let amount = violations.value(&format!("parts[{index}].amount"), positive(&part.amount));
         // An index past the largest is past the end of any operation.
         let index = i32::try_from(part.index).unwrap_or(i32::MAX);
@@ -79,7 +79,7 @@ pub fn refund(request: wire::RefundRequest) -> Result<Refund, Failure> {
 fn check_id(violations: &mut Violations, field: &str, id: &str) {
     violations.check(
         field,
-        (1..=LONGEST_ID).contains(&id.len()),
+        (1..=MAX_ID_LENGTH).contains(&id.len()),
         FieldCode::Length,
         "must have 1 to 255 characters",
     );
@@ -102,7 +102,7 @@ fn leg(
 ) -> Option<Leg> {
     let field = |name: &str| format!("postings[{index}].{name}");
     let invalid = |code, message: &str| InvalidValue::new(code, message);
-    let asset = asset.ok_or_else(|| invalid(FieldCode::UnknownReference, "there is no such asset"));
+    let asset = asset.ok_or_else(|| invalid(FieldCode::UnknownReference, "asset not found"));
     let code = match posting.code.as_str() {
         code @ ("pay" | "refund") => Ok(code.to_owned()),
         _ => Err(invalid(FieldCode::Enum, "must be one of pay, refund")),

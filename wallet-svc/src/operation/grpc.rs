@@ -1,18 +1,12 @@
-//! `LedgerService`.
+//! `LedgerService`; admins and services only.
 
-use platform::auth::Caller;
+use platform::grpc::Call;
 use proto::wallet::v1 as wire;
 use tonic::{Request, Response, Status};
 use wire::ledger_service_server::LedgerService;
 
 use super::service::Operations;
-use crate::{
-    ledger::Mode,
-    transaction::{
-        convert,
-        model::{Action, Transaction},
-    },
-};
+use crate::{ledger::Mode, posting::TransactionList, transaction::model::Action};
 
 /// Adapts [`Operations`] to gRPC.
 #[derive(Debug, Clone)]
@@ -21,26 +15,16 @@ pub struct OperationGrpc(
     pub Operations,
 );
 
-fn admin<T>(request: &Request<T>) -> Result<Caller, Status> {
-    let caller = Caller::of(request)?.clone();
-    caller.require_admin()?;
-    Ok(caller)
-}
-
-fn encode(transactions: &[Transaction]) -> Vec<wire::Transaction> {
-    transactions.iter().map(convert::transaction).collect()
-}
-
 #[tonic::async_trait]
 impl LedgerService for OperationGrpc {
     async fn post(
         &self,
         request: Request<wire::PostRequest>,
     ) -> Result<Response<wire::PostResponse>, Status> {
-        let (caller, request) = (admin(&request)?, request.into_inner());
-        let (id, postings) = (request.operation_id, request.postings);
+        let Call { caller, body, .. } = Call::of_admin(request)?;
+        let (id, postings) = (body.operation_id, body.postings);
         let posted = self.0.post(&caller, id, postings, Mode::Post).await?;
-        let transactions = encode(&posted);
+        let TransactionList { transactions } = posted;
         Ok(Response::new(wire::PostResponse { transactions }))
     }
 
@@ -48,10 +32,10 @@ impl LedgerService for OperationGrpc {
         &self,
         request: Request<wire::HoldRequest>,
     ) -> Result<Response<wire::HoldResponse>, Status> {
-        let (caller, request) = (admin(&request)?, request.into_inner());
-        let (id, postings) = (request.operation_id, request.postings);
+        let Call { caller, body, .. } = Call::of_admin(request)?;
+        let (id, postings) = (body.operation_id, body.postings);
         let held = self.0.post(&caller, id, postings, Mode::Hold).await?;
-        let transactions = encode(&held);
+        let TransactionList { transactions } = held;
         Ok(Response::new(wire::HoldResponse { transactions }))
     }
 
@@ -59,11 +43,9 @@ impl LedgerService for OperationGrpc {
         &self,
         request: Request<wire::CaptureRequest>,
     ) -> Result<Response<wire::CaptureResponse>, Status> {
-        let (caller, request) = (admin(&request)?, request.into_inner());
-        let captured = self
-            .0
-            .end_hold(&caller, request.operation_id, Action::Confirm);
-        let transactions = encode(&captured.await?);
+        let Call { caller, body, .. } = Call::of_admin(request)?;
+        let captured = self.0.end_hold(&caller, body.operation_id, Action::Confirm);
+        let TransactionList { transactions } = captured.await?;
         Ok(Response::new(wire::CaptureResponse { transactions }))
     }
 
@@ -71,9 +53,9 @@ impl LedgerService for OperationGrpc {
         &self,
         request: Request<wire::ReleaseRequest>,
     ) -> Result<Response<wire::ReleaseResponse>, Status> {
-        let (caller, request) = (admin(&request)?, request.into_inner());
-        let released = self.0.end_hold(&caller, request.operation_id, Action::Fail);
-        let transactions = encode(&released.await?);
+        let Call { caller, body, .. } = Call::of_admin(request)?;
+        let released = self.0.end_hold(&caller, body.operation_id, Action::Fail);
+        let TransactionList { transactions } = released.await?;
         Ok(Response::new(wire::ReleaseResponse { transactions }))
     }
 
@@ -81,9 +63,8 @@ impl LedgerService for OperationGrpc {
         &self,
         request: Request<wire::RefundRequest>,
     ) -> Result<Response<wire::RefundResponse>, Status> {
-        let caller = admin(&request)?;
-        let refunded = self.0.refund(&caller, request.into_inner()).await?;
-        let transactions = encode(&refunded);
+        let Call { caller, body, .. } = Call::of_admin(request)?;
+        let TransactionList { transactions } = self.0.refund(&caller, body).await?;
         Ok(Response::new(wire::RefundResponse { transactions }))
     }
 
@@ -91,9 +72,8 @@ impl LedgerService for OperationGrpc {
         &self,
         request: Request<wire::GetOperationRequest>,
     ) -> Result<Response<wire::GetOperationResponse>, Status> {
-        admin(&request)?;
-        let found = self.0.get(request.into_inner().operation_id).await?;
-        let transactions = encode(&found);
+        let Call { body, .. } = Call::of_admin(request)?;
+        let TransactionList { transactions } = self.0.get(body.operation_id).await?;
         Ok(Response::new(wire::GetOperationResponse { transactions }))
     }
 }

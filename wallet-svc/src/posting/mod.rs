@@ -1,19 +1,65 @@
-//! The posting engine: everything that moves money goes through its one queue, is decided by
-//! [`crate::ledger`] in arrival order and written in groups, one commit a group.
+//! The posting engine: everything that moves money goes through one queue, is decided by
+//! [`crate::ledger`] in arrival order, and is written in batches.
 //!
-//! Several replicas may post on one schema: a group locks what it decides on, or is written only if
-//! that has not changed.
+//! # Phases
+//!
+//! 1. Collect: the worker takes what is queued, at most 256 postings, without waiting for more.
+//! 2. Read what the batch is decided on (its basis).
+//! 3. Decide each posting in memory, in order; a rejected one leaves no trace.
+//! 4. Write everything with one statement (`write.sql`), and commit.
+//! 5. Reply to the callers.
+//!
+//! # Bases
+//!
+//! | Basis | Statements | Round trips | Taken by | Falls through |
+//! |---|---|---|---|---|
+//! | cached | `write` | 1 | batches of new transactions only | to read: something is not cached, a posting would be rejected, or a version conflict |
+//! | read | `read_snapshot`, `write` | 2 | the same, after the cache | to locked: a row is missing, an operation or key is repeated, or a version conflict |
+//! | locked | `begin`, `lock_balances`, `read_wallets`, `write`, `commit`; where needed `lock_transactions`, `read_refunded`, `lock_assets`, `lock_bonuses`, `read_operations`, keys, `update_transactions`, `upsert_bonuses` | 5 to 13 | batches that go on from earlier transactions, the first on a connection, and all that the others cannot do | retried, see below |
+//!
+//! The first two take no locks. Their write is their transaction, and fails as a whole (a conflict)
+//! if the version of a balance or asset is not the one that was read, or if an operation or key
+//! exists. Every change of a wallet raises the versions of its balances, so the wallets themselves
+//! need no check. The cache only accepts postings: what rejects one may have changed, and a repeat
+//! cannot be told from a new posting. [`policy`] has the rules, and after a conflict starts later
+//! batches on a stronger basis for a while.
+//!
+//! # Failures
+//!
+//! * An error other than a conflict or duplicate ends the session, connection and cache together. The
+//!   batch is tried again under locks, for up to 2.5 seconds while errors are transient; then its
+//!   callers get `unavailable`.
+//! * A commit without a reply is pending: the next attempt looks it up by one of its status changes
+//!   once it holds the locks, because the lost transaction has ended by then, or will find its
+//!   versions changed.
+//! * A batch that fails otherwise is posted one by one, so that a bad posting fails alone.
+//! * A full queue rejects with `unavailable`.
+//!
+//! # Order
+//!
+//! Postings take effect in arrival order within a process. Locks are taken in one order: transactions,
+//! balances by wallet and asset (each with a shared lock on its asset), other assets, bonuses. The time
+//! of a batch is never before the last movement of any of its accounts.
+//!
+//! # Layers
+//!
+//! `worker` → `batch` → `cache`, `read`, `existing`, `write` → [`crate::ledger`]. Statements carry
+//! their name in a comment, `/* posting.write */`.
 
-mod columns;
-mod earlier;
-mod group;
-mod load;
-mod memory;
-mod needs;
-mod poster;
+mod batch;
+mod cache;
+mod existing;
+mod parameters;
+mod policy;
 mod queue;
-mod unlocked;
+mod read;
+mod read_set;
+mod record;
+mod session;
+mod worker;
 mod write;
 
-pub(crate) use poster::Poster;
-pub(crate) use queue::{Answer, Posting, Postings, Rejection};
+pub(crate) use queue::{Posting, PostingError, PostingOutcome, PostingQueue};
+pub(crate) use record::TransactionList;
+pub(crate) use session::connect;
+pub(crate) use worker::PostingWorker;

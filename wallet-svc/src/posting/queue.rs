@@ -1,4 +1,4 @@
-//! The way in: a bounded queue, so that back-pressure is felt by callers and never by Postgres.
+//! The bounded queue of postings: back-pressure reaches the callers, never Postgres.
 
 use std::time::Duration;
 
@@ -15,91 +15,93 @@ use crate::{
 };
 
 /// Postings that may wait: about half a second of work.
-const WAITING: usize = 4096;
+const QUEUE_CAPACITY: usize = 4096;
 
-/// A command with whom it is for.
+/// A command with its caller.
 #[derive(Debug, Clone)]
-pub struct Posting {
-    /// What is asked.
+pub(crate) struct Posting {
+    /// The command.
     pub command: Command,
-    /// Who asks, for the history: `user:<id>`.
+    /// The caller, as the history of transactions names it: `user:<id>`.
     pub actor: String,
     /// Makes the request safe to repeat.
     pub key: Option<Key>,
 }
 
-/// What became of a posting.
+/// The outcome of an accepted posting.
 #[derive(Debug)]
-pub enum Answer {
-    /// It is committed: these transactions were made or changed, now or by its first try.
-    Done {
-        /// As they are after it.
+pub(crate) enum PostingOutcome {
+    /// It is committed.
+    Committed {
+        /// The transactions that it created or changed, now or when it was first accepted.
         transactions: Vec<Transaction>,
         /// Whether anything changed now.
         changed: bool,
     },
-    /// The encoded answer that its idempotency key got before.
-    Replay(Vec<u8>),
+    /// Its idempotency key was used before; holds the recorded [`super::TransactionList`], encoded.
+    Replayed(Vec<u8>),
 }
 
 /// Why a posting had no effect.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Rejection {
-    /// The ledger refuses it.
+pub(crate) enum PostingError {
+    /// The ledger rejects it.
     #[error(transparent)]
-    Refused(#[from] LedgerError),
-    /// Its idempotency key stands in the way.
+    Rejected(#[from] LedgerError),
+    /// Its idempotency key was used for another request, or is in use.
     #[error(transparent)]
     Key(#[from] idempotency::Error),
-    /// Too many are waiting, or the database is away.
+    /// The queue is full or the database is unavailable.
     #[error("the ledger is unavailable")]
     Unavailable,
-    /// A fault of ours, which the poster has logged.
-    #[error("the ledger could not write it")]
-    Fault,
+    /// An unexpected error, which the worker has logged.
+    #[error("the ledger could not write the posting")]
+    Internal,
 }
 
-/// A posting on its way, with the caller who waits.
-pub(super) struct Request {
+/// The result of a posting.
+pub(crate) type PostingResult = Result<PostingOutcome, PostingError>;
+
+/// A queued posting with its caller.
+pub(super) struct PostingRequest {
     pub posting: Posting,
     pub span: Span,
-    pub reply: oneshot::Sender<Result<Answer, Rejection>>,
+    pub reply: oneshot::Sender<PostingResult>,
 }
 
-/// Where postings are handed in. Cloning is cheap.
+/// The sending side of the queue. Cloning is cheap.
 #[derive(Debug, Clone)]
-pub struct Postings(mpsc::Sender<Request>);
+pub(crate) struct PostingQueue(mpsc::Sender<PostingRequest>);
 
-pub(super) fn queue() -> (Postings, mpsc::Receiver<Request>) {
-    let (sender, receiver) = mpsc::channel(WAITING);
-    (Postings(sender), receiver)
+pub(super) fn queue() -> (PostingQueue, mpsc::Receiver<PostingRequest>) {
+    let (sender, receiver) = mpsc::channel(QUEUE_CAPACITY);
+    (PostingQueue(sender), receiver)
 }
 
-impl Postings {
-    /// Posts, and waits until it is committed or refused.
-    pub async fn post(&self, posting: Posting) -> Result<Answer, Rejection> {
-        let (reply, answer) = oneshot::channel();
-        let request = Request {
+impl PostingQueue {
+    /// Enqueues a posting and waits until it is committed or rejected.
+    pub(crate) async fn post(&self, posting: Posting) -> PostingResult {
+        let (reply, result) = oneshot::channel();
+        let request = PostingRequest {
             posting,
             span: Span::current(),
             reply,
         };
-        let handed_in = self.0.try_send(request);
-        handed_in.map_err(|_full| Rejection::Unavailable)?;
-        answer.await.unwrap_or(Err(Rejection::Unavailable))
+        let queued = self.0.try_send(request);
+        queued.map_err(|_full_or_closed| PostingError::Unavailable)?;
+        result.await.unwrap_or(Err(PostingError::Unavailable))
     }
 }
 
-impl From<Rejection> for Failure {
-    fn from(rejection: Rejection) -> Self {
-        match rejection {
-            Rejection::Refused(refusal) => refusal.into(),
-            Rejection::Key(error) => error.into(),
-            Rejection::Unavailable => {
-                let busy = Self::new(Code::Unavailable, rejection.to_string());
-                busy.retry_after(Duration::from_secs(1))
+impl From<PostingError> for Failure {
+    fn from(error: PostingError) -> Self {
+        match error {
+            PostingError::Rejected(error) => error.into(),
+            PostingError::Key(error) => error.into(),
+            PostingError::Unavailable => {
+                Self::new(Code::Unavailable, error.to_string()).retry_after(Duration::from_secs(1))
             }
-            Rejection::Fault => Self::internal(rejection),
+            PostingError::Internal => Self::internal(error),
         }
     }
 }

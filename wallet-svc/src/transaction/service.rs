@@ -13,7 +13,6 @@ use proto::{common::v1::ListRequest, wallet::v1 as wire};
 use sqlx::PgPool;
 
 use super::{
-    convert,
     exchange::{self, NewExchange, QuoteAsset, Terms},
     model::{Action, Change, Status, Transaction, TransactionId},
     new::{NewTransaction, check_reason},
@@ -25,7 +24,7 @@ use crate::{
     error::Error,
     ledger::{Advance, Command},
     payment_method::model::PaymentMethods,
-    posting::{Answer, Posting, Postings, Rejection},
+    posting::{Posting, PostingError, PostingOutcome, PostingQueue},
     rate,
     settings::Settings,
     wallet::model::WalletId,
@@ -36,7 +35,7 @@ use crate::{
 #[derive(Debug, Clone)]
 pub(crate) struct Transactions {
     pool: PgPool,
-    postings: Postings,
+    postings: PostingQueue,
     assets: AssetDirectory,
     settings: Arc<Settings>,
     methods: PaymentMethods,
@@ -46,7 +45,7 @@ pub(crate) struct Transactions {
 impl Transactions {
     pub(crate) const fn new(
         pool: PgPool,
-        postings: Postings,
+        postings: PostingQueue,
         assets: AssetDirectory,
         settings: Arc<Settings>,
         methods: PaymentMethods,
@@ -134,7 +133,7 @@ impl Transactions {
         self.post(caller, key, Command::Exchange(exchange))
             .await
             .map_err(|error| match error {
-                Error::Rejected(Rejection::Refused(error)) => {
+                Error::Rejected(PostingError::Rejected(error)) => {
                     exchange::failure(error, &quote).into()
                 }
                 other => other,
@@ -176,7 +175,7 @@ impl Transactions {
         let mut conn = self.pool.acquire().await?;
         let mut records = idempotency::find_in_tx(&mut conn, SCHEMA, &[*key.scope()]).await?;
         match records.remove(key.scope()) {
-            Some(record) => replay(&record.response_for(&key)?),
+            Some(record) => only(PostingOutcome::Replayed(record.response_for(&key)?)),
             None => Err(failure.into()),
         }
     }
@@ -192,13 +191,7 @@ impl Transactions {
             actor: access::actor(caller),
             key,
         };
-        match self.postings.post(posting).await? {
-            Answer::Done { transactions, .. } => {
-                let transaction = transactions.first().ok_or_else(none_posted)?;
-                Ok(Reply::fresh(convert::transaction(transaction)))
-            }
-            Answer::Replay(recorded) => replay(&recorded),
-        }
+        only(self.postings.post(posting).await?)
     }
 
     /// Returns a transaction that the caller may see.
@@ -234,16 +227,10 @@ impl Transactions {
     }
 }
 
-/// Decodes the transaction that the poster recorded for an idempotency key.
-fn replay(recorded: &[u8]) -> Result<Reply<wire::Transaction>, Error> {
-    let Reply { message, replayed } = Reply::<wire::PostResponse>::replay(recorded)?;
+/// Returns the one transaction of a posting.
+fn only(outcome: PostingOutcome) -> Result<Reply<wire::Transaction>, Error> {
+    let Reply { message, replayed } = outcome.into_reply()?;
     let transaction = message.transactions.into_iter().next();
-    Ok(Reply {
-        message: transaction.ok_or_else(none_posted)?,
-        replayed,
-    })
-}
-
-fn none_posted() -> Failure {
-    Failure::internal("the poster returned no transaction")
+    let message = transaction.ok_or_else(|| Failure::internal("a posting has no transaction"))?;
+    Ok(Reply { message, replayed })
 }

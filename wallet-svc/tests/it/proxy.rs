@@ -13,7 +13,7 @@ use tokio::{
 };
 
 /// How the poster's connections say who they are.
-const POSTER: &[u8] = b"wallet-svc poster";
+const POSTER: &[u8] = b"wallet-svc posting";
 
 /// Passes on what a service and Postgres say to each other, but for one answer to the poster: in
 /// place of that its connection ends.

@@ -7,7 +7,7 @@ use sqlx::PgPool;
 
 use crate::{
     harness::{TestApp, keyed, payment, rejection, result, transfer, usd},
-    wire::Wire,
+    proxy::Wire,
 };
 
 /// Each transaction's row meets trouble: with a counter that no rollback turns back, so many times.

@@ -21,7 +21,7 @@ async fn hold(app: &TestApp, row: &'static str) -> Transaction<'static, Postgres
 async fn until_waiting(app: &TestApp, all: i64, decided: i64) {
     const DECIDED: &str = "select count(*) from pg_stat_activity
          where datname = current_database() and wait_event_type = 'Lock'
-             and query like '-- Everything a group%'";
+             and query like '/* posting.write */%'";
     eventually("all wait", DEADLINE, async || {
         app.lock_waiters().await == all && app.count(DECIDED).await == decided
     })

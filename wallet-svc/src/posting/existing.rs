@@ -1,9 +1,10 @@
-//! What earlier postings left that a group goes on from: transactions to advance, operations to
-//! conclude, to refund or to answer again, bonuses. Such groups take locks; what they change of it is
-//! written in statements of its own, so that the others don't pay for it.
+//! Rows of earlier postings that a batch goes on from: transactions to advance, operations to end, to
+//! refund or to repeat, bonuses. They are locked, and their changes have statements of their own, so
+//! that batches of new transactions do not pay for them.
 
 use std::collections::BTreeSet;
 
+use platform::pg::ensure_affected;
 use sqlx::PgConnection;
 
 use crate::{
@@ -12,26 +13,19 @@ use crate::{
     transaction::{model::Transaction, repo},
 };
 
-/// Whether any of the commands goes on from earlier transactions, operations or bonuses.
-pub(super) fn is_needed(commands: &[&Command]) -> bool {
-    commands.iter().any(|command| command.needs_existing())
-}
-
-/// The transactions to advance, rewards that were paid before, and the transactions of operations
-/// to conclude or to refund.
-pub(super) async fn transactions(
+/// Locks and reads the transactions to advance, the rewards paid before, and the transactions of
+/// operations to end or to refund.
+pub(super) async fn lock_transactions(
     conn: &mut PgConnection,
     book: &mut Book,
     commands: &[&Command],
 ) -> Result<(), sqlx::Error> {
-    let ids: BTreeSet<_> = commands
-        .iter()
+    let all = commands.iter();
+    let ids: BTreeSet<_> = all
+        .clone()
         .filter_map(|one| one.existing_transaction())
         .collect();
-    let operations: BTreeSet<_> = commands
-        .iter()
-        .filter_map(|one| one.existing_operation())
-        .collect();
+    let operations: BTreeSet<_> = all.filter_map(|one| one.existing_operation()).collect();
     if ids.is_empty() && operations.is_empty() {
         return Ok(());
     }
@@ -45,14 +39,14 @@ pub(super) async fn transactions(
     found.sort_by_key(|tx| tx.operation.as_ref().map(|(_, index)| *index));
     let is_member = |tx: &Transaction| operation_of(tx).is_some_and(|id| operations.contains(id));
     let (members, others): (Vec<_>, Vec<_>) = found.into_iter().partition(is_member);
-    refunds(conn, book, commands, &members).await?;
-    keep_operations(book, members);
-    keep(book, others);
+    read_refunded(conn, book, commands, &members).await?;
+    insert_operations(book, members);
+    insert_transactions(book, others);
     Ok(())
 }
 
-/// What was given back before of operations to refund.
-async fn refunds(
+/// Reads how much of the operations to refund was refunded before.
+async fn read_refunded(
     conn: &mut PgConnection,
     book: &mut Book,
     commands: &[&Command],
@@ -75,24 +69,25 @@ fn operation_of(tx: &Transaction) -> Option<&str> {
     tx.operation.as_ref().map(|(id, _)| id.as_str())
 }
 
-fn keep(book: &mut Book, transactions: Vec<Transaction>) {
+fn insert_transactions(book: &mut Book, transactions: Vec<Transaction>) {
     let by_id = transactions.into_iter().map(|tx| (tx.id, tx));
     book.transactions.extend(by_id);
 }
 
-/// Keeps whole operations, whose transactions come in their order.
-fn keep_operations(book: &mut Book, transactions: Vec<Transaction>) {
+/// Adds whole operations, whose transactions are in their order.
+fn insert_operations(book: &mut Book, transactions: Vec<Transaction>) {
     for tx in &transactions {
         if let Some((operation, _)) = &tx.operation {
-            let made = book.operations.entry(operation.clone()).or_default();
-            made.push(tx.id);
+            let members = book.operations.entry(operation.clone()).or_default();
+            members.push(tx.id);
         }
     }
-    keep(book, transactions);
+    insert_transactions(book, transactions);
 }
 
-/// Locks the bonuses named, and all that is owed where bonuses and rewards go to.
-pub(super) async fn bonuses(
+/// Locks and reads the named bonuses, and those still owed on the wallets that bonuses and rewards
+/// credit.
+pub(super) async fn lock_bonuses(
     conn: &mut PgConnection,
     book: &mut Book,
     commands: &[&Command],
@@ -116,15 +111,18 @@ pub(super) async fn bonuses(
     let (orders, wallets): (Vec<_>, Vec<_>) =
         (orders.into_iter().collect(), wallets.into_iter().collect());
     let rows = sqlx::query!(
-        "select order_id, wallet_id, asset_code, granted, revoked, credited, owed, created_at
+        "/* posting.lock_bonuses */
+         select order_id, wallet_id, asset_code, granted, revoked, credited, owed, created_at
          from wallet.order_bonuses
          where order_id = any($1) or (owed > 0 and wallet_id = any($2))
          order by order_id
          for update",
         orders as _,
         wallets as _,
-    );
-    for row in rows.fetch_all(conn).await? {
+    )
+    .fetch_all(conn)
+    .await?;
+    for row in rows {
         let bonus = OrderBonus {
             order: row.order_id,
             wallet: row.wallet_id,
@@ -140,38 +138,39 @@ pub(super) async fn bonuses(
     Ok(())
 }
 
-/// The ids of the operations to do that this group does not know of yet.
+/// Returns the ids of the operations that the commands make, unless the book has them.
 pub(super) fn new_operations(book: &Book, commands: &[&Command]) -> Vec<String> {
-    let named = commands.iter().filter_map(|one| one.new_operation());
-    let ids: BTreeSet<_> = named
+    let ids: BTreeSet<_> = commands
+        .iter()
+        .filter_map(|one| one.new_operation())
         .filter(|id| !book.operations.contains_key(*id))
         .collect();
     ids.into_iter().map(str::to_owned).collect()
 }
 
-/// What operations of these ids did before.
-pub(super) async fn operations(
+/// Reads the transactions of operations that are repeated.
+pub(super) async fn read_operations(
     conn: &mut PgConnection,
     book: &mut Book,
     ids: &[String],
 ) -> Result<(), sqlx::Error> {
     let found = repo::find_operations(conn, ids).await?;
-    keep_operations(book, found);
+    insert_operations(book, found);
     Ok(())
 }
 
-/// Writes what became of transactions and bonuses.
+/// Writes the changes of existing transactions and of bonuses.
 pub(super) async fn write_in_tx(conn: &mut PgConnection, book: &Book) -> Result<(), sqlx::Error> {
     if !book.changes.updated.is_empty() {
-        write_transactions(conn, book).await?;
+        update_transactions(conn, book).await?;
     }
     if !book.changes.bonuses.is_empty() {
-        write_bonuses(conn, book).await?;
+        upsert_bonuses(conn, book).await?;
     }
     Ok(())
 }
 
-async fn write_transactions(conn: &mut PgConnection, book: &Book) -> Result<(), sqlx::Error> {
+async fn update_transactions(conn: &mut PgConnection, book: &Book) -> Result<(), sqlx::Error> {
     let updated = book.changes.updated.iter();
     let updated: Vec<_> = updated.filter_map(|id| book.transactions.get(id)).collect();
     let ids: Vec<_> = updated.iter().map(|tx| tx.id).collect();
@@ -179,29 +178,27 @@ async fn write_transactions(conn: &mut PgConnection, book: &Book) -> Result<(), 
     let metadata: Vec<_> = updated.iter().map(|tx| tx.metadata.as_str()).collect();
     let versions: Vec<_> = updated.iter().map(|tx| tx.version).collect();
     let processed: Vec<_> = updated.iter().map(|tx| tx.processed_at).collect();
-    let write = sqlx::query!(
-        "update wallet.transactions
-         set status = given.status, metadata = given.metadata, version = given.version,
-             processed_at = given.processed_at, updated_at = $6
+    let written = sqlx::query!(
+        "/* posting.update_transactions */
+         update wallet.transactions
+         set status = input.status, metadata = input.metadata, version = input.version,
+             processed_at = input.processed_at, updated_at = $6
          from unnest($1::uuid[], $2::text[], $3::text[], $4::bigint[], $5::timestamptz[])
-             as given (id, status, metadata, version, processed_at)
-         where transactions.id = given.id",
+             as input (id, status, metadata, version, processed_at)
+         where transactions.id = input.id",
         ids as _,
         statuses as _,
         metadata as _,
         &versions,
         processed as _,
         book.now,
-    );
-    let written = write.execute(conn).await?.rows_affected();
-    if written != versions.len() as u64 {
-        // They are locked, so there is no trying again.
-        return Err(sqlx::Error::RowNotFound);
-    }
-    Ok(())
+    )
+    .execute(conn)
+    .await?;
+    ensure_affected(written, book.changes.updated.len() as u64)
 }
 
-async fn write_bonuses(conn: &mut PgConnection, book: &Book) -> Result<(), sqlx::Error> {
+async fn upsert_bonuses(conn: &mut PgConnection, book: &Book) -> Result<(), sqlx::Error> {
     let changed = book.changes.bonuses.iter();
     let changed: Vec<_> = changed
         .filter_map(|order| book.bonuses.get(order))
@@ -214,13 +211,14 @@ async fn write_bonuses(conn: &mut PgConnection, book: &Book) -> Result<(), sqlx:
     let credited: Vec<_> = changed.iter().map(|bonus| bonus.credited).collect();
     let owed: Vec<_> = changed.iter().map(|bonus| bonus.owed).collect();
     let created: Vec<_> = changed.iter().map(|bonus| bonus.created_at).collect();
-    sqlx::query!(
-        "insert into wallet.order_bonuses (
+    let written = sqlx::query!(
+        "/* posting.upsert_bonuses */
+         insert into wallet.order_bonuses (
              order_id, wallet_id, asset_code, granted, revoked, credited, owed, created_at, updated_at)
-         select given.*, $9
+         select input.*, $9
          from unnest(
              $1::uuid[], $2::uuid[], $3::text[], $4::numeric[], $5::numeric[], $6::numeric[],
-             $7::numeric[], $8::timestamptz[]) as given
+             $7::numeric[], $8::timestamptz[]) as input
          on conflict (order_id) do update
          set granted = excluded.granted, revoked = excluded.revoked, credited = excluded.credited,
              owed = excluded.owed, updated_at = excluded.updated_at",
@@ -236,5 +234,5 @@ async fn write_bonuses(conn: &mut PgConnection, book: &Book) -> Result<(), sqlx:
     )
     .execute(conn)
     .await?;
-    Ok(())
+    ensure_affected(written, book.changes.bonuses.len() as u64)
 }

@@ -1,0 +1,59 @@
+//! The rows that the commands of a batch are decided on.
+
+use std::collections::BTreeSet;
+
+use chrono::DateTime;
+use platform::ids::Ids;
+
+use crate::{
+    asset::model::AssetCode,
+    ledger::{AccountKey, Book, Command},
+    wallet::model::WalletId,
+};
+
+/// The keys of rows, in the order of locks.
+#[derive(Debug, Default)]
+pub(super) struct ReadSet {
+    pub accounts: BTreeSet<AccountKey>,
+    pub wallets: BTreeSet<WalletId>,
+    pub assets: BTreeSet<AssetCode>,
+}
+
+impl ReadSet {
+    /// Collects the rows that the commands name, directly or by the existing transactions that the
+    /// book has.
+    pub(super) fn of(commands: &[&Command], book: &Book) -> Self {
+        let mut set = Self::default();
+        for command in commands {
+            set.accounts.extend(command.accounts(book));
+            set.wallets.extend(command.wallets(book));
+            set.assets.extend(command.assets(book));
+        }
+        set
+    }
+
+    /// Collects the rows that commands name which go on from nothing existing.
+    pub(super) fn of_new(commands: &[&Command], ids: &Ids) -> Self {
+        Self::of(commands, &Book::new(DateTime::UNIX_EPOCH, ids.clone()))
+    }
+
+    /// Whether the book has all of the rows.
+    pub(super) fn is_covered_by(&self, book: &Book) -> bool {
+        let Self {
+            accounts,
+            wallets,
+            assets,
+        } = self;
+        accounts.iter().all(|key| book.accounts.contains_key(key))
+            && wallets.iter().all(|id| book.wallets.contains_key(id))
+            && assets.iter().all(|code| book.assets.contains_key(code))
+    }
+
+    /// Returns the accounts that the book misses though their wallets exist.
+    pub(super) fn missing_accounts(self, book: &Book) -> BTreeSet<AccountKey> {
+        let is_missing = |key: &AccountKey| {
+            book.wallets.contains_key(&key.wallet) && !book.accounts.contains_key(key)
+        };
+        self.accounts.into_iter().filter(is_missing).collect()
+    }
+}

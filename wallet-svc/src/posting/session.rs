@@ -1,0 +1,42 @@
+//! The worker's connection to Postgres and the cache of what was committed over it. Neither outlives
+//! the other: a new connection may lead to another server, or to an earlier state of the same.
+
+use platform::pg;
+use sqlx::{PgPool, Postgres, pool::PoolConnection};
+
+use super::cache::BalanceCache;
+
+/// A connection and its cache.
+pub(super) struct Session {
+    pub conn: PoolConnection<Postgres>,
+    pub cache: BalanceCache,
+}
+
+impl Session {
+    /// Takes a connection from the pool, with an empty cache.
+    pub(super) async fn open(pool: &PgPool) -> Result<Self, sqlx::Error> {
+        Ok(Self {
+            conn: pool.acquire().await?,
+            cache: BalanceCache::default(),
+        })
+    }
+}
+
+/// Makes the worker's pool: one connection to post on, and one while the pool tests the last.
+///
+/// Plans are made once, since the arrays of two batches differ in length only, and find each row by
+/// its key: the planner cannot know how few rows of a table a batch reads.
+pub(crate) fn connect(url: &str) -> Result<PgPool, sqlx::Error> {
+    let options = pg::Options {
+        max_connections: 2,
+        ..pg::Options::new("wallet-svc posting")
+    };
+    let separator = if url.contains('?') { '&' } else { '?' };
+    let url = format!(
+        "{url}{separator}options[plan_cache_mode]=force_generic_plan\
+         &options[enable_seqscan]=off\
+         &options[enable_hashjoin]=off\
+         &options[enable_mergejoin]=off"
+    );
+    pg::connect(&url, &options)
+}

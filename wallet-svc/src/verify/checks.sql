@@ -1,4 +1,4 @@
--- Each row is something that must not be: the broken rule, and where.
+-- Returns the violations of the rules of the ledger: the rule, and the rows concerned.
 with moved as (
     select wallet_id, asset_code, sum(amount) as amount, count(*) as movements,
         max(sequence) as sequence
@@ -36,7 +36,7 @@ from wallet.transactions t left join settled s on s.transaction_id = t.id
 where t.status = 'confirmed' and t.type <> 'exchange'
     and (s.movements, s.amount, s.asset_code) is distinct from (2, t.amount, t.asset_code)
 union all
-select 'an exchange has two movements of its amount and two of what it came to', t.id::text
+select 'an exchange has two movements of its amount and two of its quote amount', t.id::text
 from wallet.transactions t
 left join settled base on base.transaction_id = t.id and base.asset_code = t.asset_code
 left join settled quote on quote.transaction_id = t.id
@@ -65,27 +65,27 @@ select 'each balance_after is the sum of the movements up to it',
     format('%s %s, movement %s', wallet_id, asset_code, sequence)
 from running where balance_after <> expected
 union all
-select 'movements are counted without a gap',
+select 'sequences of movements have no gaps',
     format('%s %s: %s movements up to %s, counted %s',
         wallet_id, asset_code, m.movements, m.sequence, b.sequence)
 from wallet.balances b full join moved m using (wallet_id, asset_code)
 where coalesce(m.movements, 0) <> coalesce(m.sequence, 0)
     or coalesce(m.movements, 0) <> coalesce(b.sequence, -1)
 union all
-select 'held is what open debits take',
+select 'held is the sum of open debits',
     format('%s %s: %s, open debits %s', wallet_id, asset_code, b.held, d.amount)
 from wallet.balances b full join debits d using (wallet_id, asset_code)
 where coalesce(b.held, 0) <> coalesce(d.amount, 0)
 union all
-select 'incoming is what open credits bring',
+select 'incoming is the sum of open credits',
     format('%s %s: %s, open credits %s', wallet_id, asset_code, b.incoming, c.amount)
 from wallet.balances b full join credits c using (wallet_id, asset_code)
 where coalesce(b.incoming, 0) <> coalesce(c.amount, 0)
 union all
-select 'nothing is spent that is not there', format('%s %s', wallet_id, asset_code)
+select 'available is never negative', format('%s %s', wallet_id, asset_code)
 from wallet.balances where not system and amount - held < 0
 union all
-select 'a bonus is what its transactions brought, but for what is owed',
+select 'a bonus is the sum of its transactions, less what is owed',
     format('%s: %s credited, %s owed, %s moved', b.order_id, b.credited, b.owed, sum(t.moved))
 from wallet.order_bonuses b
 left join (

@@ -1,21 +1,21 @@
-//! Recomputes what the ledger keeps, and names what does not agree: `wallet-svc verify`.
+//! Recomputes the ledger from its movements and transactions, and reports violations:
+//! `wallet-svc verify`.
 
 pub mod task;
 
 use platform::pg;
 use sqlx::PgPool;
 
-/// Something that must not be.
+/// A broken rule of the ledger.
 #[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
 pub struct Violation {
-    /// The rule that does not hold.
+    /// The rule, one of `checks.sql`.
     pub rule: String,
-    /// Where it does not hold.
+    /// The rows concerned.
     pub place: String,
 }
 
-/// Everything that does not agree, from one snapshot and on one core, so that it may be asked under
-/// load.
+/// Returns the violations, computed from one snapshot and on one core, which is safe under load.
 pub async fn find_violations(pool: &PgPool) -> Result<Vec<Violation>, sqlx::Error> {
     let mut tx = pg::tx(pool).await?;
     sqlx::raw_sql(
@@ -33,13 +33,13 @@ pub async fn find_violations(pool: &PgPool) -> Result<Vec<Violation>, sqlx::Erro
     Ok(found)
 }
 
-/// Prints what does not agree, and fails if there is anything.
+/// Prints the violations, and fails if there are any.
 pub async fn verify(pool: PgPool) -> anyhow::Result<()> {
     let violations = find_violations(&pool).await?;
     for Violation { rule, place } in &violations {
         println!("{rule}: {place}");
     }
     anyhow::ensure!(violations.is_empty(), "{} violations", violations.len());
-    println!("the ledger agrees with itself");
+    println!("the ledger is consistent");
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Verifies the ledger again and again, on one replica at a time, and shows what it finds.
+//! Verifies the ledger periodically, on one replica at a time; violations are logged and counted.
 
 use std::time::Duration;
 
@@ -10,34 +10,34 @@ use tokio_util::sync::CancellationToken;
 use super::{Violation, find_violations};
 use crate::SCHEMA;
 
-/// The shortest rest.
-const REST: Duration = Duration::from_mins(1);
-/// A rest is so many times as long as the work before it: at most a twentieth of a core is used,
-/// and the snapshot that a verification holds is gone most of the time.
-const REST_TO_WORK: u32 = 20;
+/// The shortest pause between two verifications.
+const MIN_INTERVAL: Duration = Duration::from_mins(1);
+/// A pause is this many times as long as the verification before it: at most a twentieth of a core is
+/// used, and most of the time no snapshot is held.
+const PAUSE_FACTOR: u32 = 20;
 
 /// Verifies until stopped.
 pub async fn run(pool: PgPool, stop: CancellationToken) {
-    run_with(pool, REST, stop).await;
+    run_with(pool, MIN_INTERVAL, stop).await;
 }
 
-/// Verifies until stopped, with another shortest rest.
-pub async fn run_with(pool: PgPool, shortest: Duration, stop: CancellationToken) {
+/// Verifies until stopped, with another shortest pause.
+pub async fn run_with(pool: PgPool, min_interval: Duration, stop: CancellationToken) {
     let mut lease = Lease::new(pool.clone(), SCHEMA, "ledger-verifier");
-    let mut rest = shortest;
+    let mut pause = min_interval;
     loop {
         tokio::select! {
             () = stop.cancelled() => break,
-            () = sleep(rest) => {}
+            () = sleep(pause) => {}
         }
         let started = Instant::now();
         match verify(&pool, &mut lease).await {
-            Ok(()) => rest = shortest.max(started.elapsed() * REST_TO_WORK),
-            Err(error) => tracing::warn!(%error, "the ledger could not be verified"),
+            Ok(()) => pause = min_interval.max(started.elapsed() * PAUSE_FACTOR),
+            Err(error) => tracing::warn!(%error, "verifier: verification failed, retrying"),
         }
     }
     if let Err(error) = lease.release().await {
-        tracing::debug!(%error, "the verifier's lease runs out by itself");
+        tracing::debug!(%error, "verifier: release of the lease failed, it will expire");
     }
 }
 
@@ -52,7 +52,7 @@ async fn verify(pool: &PgPool, lease: &mut Lease) -> Result<(), sqlx::Error> {
     let count = u32::try_from(violations.len()).unwrap_or(u32::MAX);
     metrics::gauge!("wallet_ledger_violations").set(f64::from(count));
     for Violation { rule, place } in violations {
-        tracing::error!(rule, place, "the ledger does not agree with itself");
+        tracing::error!(rule, place, "verifier: the ledger violates a rule");
     }
     Ok(())
 }

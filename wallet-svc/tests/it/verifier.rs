@@ -1,4 +1,4 @@
-//! The verifier finds what the database itself would let pass.
+//! The verifier finds inconsistencies that the database's constraints allow.
 
 use std::{
     future::poll_fn,
@@ -18,7 +18,7 @@ use wallet_svc::verify::{self, find_violations, task};
 use crate::harness::{DEADLINE, TestApp};
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn what_was_tampered_with_is_named(pool: PgPool) {
+async fn tampered_rows_are_reported(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (a, b) = (app.funded_wallet("10").await, app.new_wallet().await);
     app.transfer(&a, &b, "4", true).await.unwrap();
@@ -34,7 +34,7 @@ async fn what_was_tampered_with_is_named(pool: PgPool) {
         (
             "update wallet.balances set held = held + 1 where held > 0",
             "update wallet.balances set held = held - 1 where held > 0",
-            "held is what open debits take",
+            "held is the sum of open debits",
         ),
         (
             "update wallet.movements set amount = -3 where amount = -4",
@@ -49,7 +49,7 @@ async fn what_was_tampered_with_is_named(pool: PgPool) {
         (
             "update wallet.movements set sequence = 3 where sequence = 2",
             "update wallet.movements set sequence = 2 where sequence = 3",
-            "movements are counted without a gap",
+            "sequences of movements have no gaps",
         ),
     ] {
         app.execute(tamper).await;
@@ -64,7 +64,7 @@ async fn what_was_tampered_with_is_named(pool: PgPool) {
     app.finish().await;
 }
 
-/// What is logged.
+/// Captured log lines.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
 
@@ -85,7 +85,7 @@ impl io::Write for Log {
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn the_task_shows_what_it_finds(pool: PgPool) {
+async fn the_task_logs_and_counts_violations(pool: PgPool) {
     let app = TestApp::new(pool).await;
     app.funded_wallet("10").await;
     let log = Log::default();
@@ -107,18 +107,18 @@ async fn the_task_shows_what_it_finds(pool: PgPool) {
             eventually(&line, DEADLINE, async || shown.render().contains(&line)).await;
         };
         shows(0).await;
-        assert!(!log.holds("does not agree"));
+        assert!(!log.holds("violates a rule"));
         app.execute("update wallet.balances set incoming = incoming + 1 where not system")
             .await;
         shows(1).await;
-        assert!(log.holds("ERROR") && log.holds("incoming is what open credits bring"));
+        assert!(log.holds("ERROR") && log.holds("incoming is the sum of open credits"));
         app.execute("update wallet.balances set incoming = incoming - 1 where not system")
             .await;
         shows(0).await;
         stop.cancel();
     };
     tokio::join!(task, watch);
-    // Another may go on at once.
+    // Another replica can take over immediately.
     let leases = "select count(*) from wallet.leases where name = 'ledger-verifier'";
     assert_eq!(app.count(leases).await, 0);
     app.finish().await;

@@ -1,4 +1,4 @@
-//! Bonuses and rewards, in whatever order their events come.
+//! Bonuses and rewards, in any order of their events.
 
 use platform::messaging::inbox::Applied;
 use proto::events::v1::{OrderCanceled, OrderPaid, TaskCompleted};
@@ -56,7 +56,7 @@ const OTHER: &str = "0192abcd-0000-7000-8000-000000000102";
 const REWARD: &str = "0192abcd-0000-7000-8000-000000000103";
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn payment_and_cancellation_commute(pool: PgPool) {
+async fn grant_and_revocation_commute(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let events = Events::of(&app);
     let (first, second) = (app.new_wallet().await, app.new_wallet().await);
@@ -92,7 +92,7 @@ async fn payment_and_cancellation_commute(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn what_was_spent_is_owed_and_settled_first(pool: PgPool) {
+async fn a_spent_bonus_is_owed_and_settled_from_later_credits(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let events = Events::of(&app);
     let (wallet, other) = (app.new_wallet().await, app.new_wallet().await);

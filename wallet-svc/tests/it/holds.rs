@@ -1,4 +1,4 @@
-//! Operations that hold money: captured, released, given back.
+//! Holds: captured, released, refunded.
 
 use platform::error::Code;
 use proto::wallet::v1::{self as wire, TransactionStatus};
@@ -40,7 +40,7 @@ fn refund(id: &str, of: &str, parts: &[(u32, &str)]) -> wire::RefundRequest {
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn what_is_held_is_captured_once(pool: PgPool) {
+async fn a_hold_is_captured_once(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (a, b) = (app.funded_wallet("10").await, app.new_wallet().await);
     let request = hold("h", vec![posting(&a, &b, "6"), posting(&a, &b, "1")]);
@@ -72,7 +72,7 @@ async fn what_is_held_is_captured_once(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn what_is_released_can_be_spent_again(pool: PgPool) {
+async fn released_money_can_be_spent_again(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (a, b) = (app.funded_wallet("10").await, app.new_wallet().await);
     let all = || hold("h", vec![posting(&a, &b, "10")]);
@@ -80,7 +80,7 @@ async fn what_is_released_can_be_spent_again(pool: PgPool) {
     let rejected = app.transfer(&a, &b, "0.01", true).await;
     assert_eq!(rejection(rejected).code, Code::InsufficientFunds);
 
-    // A hold on a wallet that is locked can be given up, and cannot be captured.
+    // A hold on a locked wallet can be released but not captured.
     app.lock(&b, true).await;
     let rejected = result(app.admin.ledger().capture(capture("h")).await);
     assert_eq!(rejection(rejected).code, Code::WalletLocked);
@@ -101,7 +101,7 @@ async fn what_is_released_can_be_spent_again(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn no_more_goes_back_than_was_moved(pool: PgPool) {
+async fn refunds_never_exceed_the_amount_moved(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (a, b) = (app.funded_wallet("10").await, app.new_wallet().await);
     let paid = wire::PostRequest {
@@ -135,7 +135,7 @@ async fn no_more_goes_back_than_was_moved(pool: PgPool) {
     assert_eq!(rejection(rejected).code, Code::ValidationFailed);
     assert_eq!(app.balances(&a).await, [usd("2")]);
 
-    // Without parts: the rest. Then nothing is left.
+    // Without parts the rest is refunded, and nothing is left.
     let rest = result(app.admin.ledger().refund(refund("r2", "p", &[])).await).unwrap();
     let amounts = rest.transactions.iter().map(|tx| &*tx.amount);
     assert!(amounts.eq(["6.00000000", "2.00000000"]));
@@ -146,7 +146,7 @@ async fn no_more_goes_back_than_was_moved(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn an_operation_id_names_one_operation(pool: PgPool) {
+async fn an_operation_id_cannot_be_reused_for_another_operation(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (a, b) = (app.funded_wallet("10").await, app.new_wallet().await);
     let post = |postings| wire::PostRequest {
@@ -175,7 +175,7 @@ async fn an_operation_id_names_one_operation(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn capture_and_release_at_once_end_one_way(pool: PgPool) {
+async fn concurrent_capture_and_release_accept_exactly_one(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let mut replica = app.replica().await;
     let (a, b) = (app.funded_wallet("20").await, app.new_wallet().await);

@@ -1,11 +1,11 @@
-//! Ledger operations: whole or not at all, once.
+//! Operations: accepted whole or not at all, and once.
 
 use futures::future::join_all;
 use platform::error::Code;
 use proto::wallet::v1 as wire;
 use sqlx::PgPool;
 
-use crate::harness::{TestApp, invalid, posting, rejection, result, usd};
+use crate::harness::{TestApp, invalid, posting, rejection, result, transfer, usd};
 
 fn operation(id: &str, postings: Vec<wire::Posting>) -> wire::PostRequest {
     wire::PostRequest {
@@ -15,7 +15,7 @@ fn operation(id: &str, postings: Vec<wire::Posting>) -> wire::PostRequest {
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn all_legs_or_none(pool: PgPool) {
+async fn an_operation_is_accepted_whole_or_not_at_all(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (a, b, c) = (
         app.funded_wallet("10").await,
@@ -34,7 +34,7 @@ async fn all_legs_or_none(pool: PgPool) {
     assert!(app.admin.ledger().get_operation(get()).await.is_err());
     assert_eq!(app.balances(&a).await, [usd("10")]);
 
-    // The id may be tried again, and money may pass through on the way.
+    // A rejected id can be used again, and one posting may spend what another brought.
     let through = operation(
         "order:1:pay:1",
         vec![posting(&a, &b, "8"), posting(&b, &c, "5")],
@@ -52,7 +52,7 @@ async fn all_legs_or_none(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn an_operation_is_posted_once(pool: PgPool) {
+async fn concurrent_repeats_of_an_operation_take_effect_once(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let mut replica = app.replica().await;
     let (a, b) = (app.funded_wallet("100").await, app.new_wallet().await);
@@ -65,15 +65,44 @@ async fn an_operation_is_posted_once(pool: PgPool) {
         let request = operation("once", vec![posting(&a, &b, "1")]);
         async move { client.post(request).await.unwrap().into_inner() }
     });
-    let answers = join_all(calls).await;
-    assert!(answers.iter().all(|answer| *answer == answers[0]));
+    let responses = join_all(calls).await;
+    assert!(responses.iter().all(|response| *response == responses[0]));
     assert_eq!(app.balances(&b).await, [usd("1")]);
     replica.stop().await;
     app.finish().await;
 }
 
+/// Texts differ in every column, so that none is written to another.
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn money_given_back_passes_locks(pool: PgPool) {
+async fn transactions_are_read_back_as_they_were_accepted(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (a, b) = (app.funded_wallet("10").await, app.new_wallet().await);
+    let request = wire::CreateTransferRequest {
+        description: Some("a description".to_owned()),
+        origin_address: Some("an-origin".to_owned()),
+        destination_address: Some("a-destination".to_owned()),
+        external_reference: Some("a-reference".to_owned()),
+        custom_data: Some(r#"{"custom":"data"}"#.to_owned()),
+        ..transfer(&a, &b, "3", true)
+    };
+    let sent = app.admin.transactions().create_transfer(request).await;
+    let sent = result(sent).unwrap().transaction.unwrap();
+    assert_eq!(sent.origin_address.as_deref(), Some("an-origin"));
+    let mut leg = posting(&b, &a, "1");
+    leg.description = Some("another description".to_owned());
+    let posted = app.admin.ledger().post(operation("o", vec![leg])).await;
+    let posted = result(posted).unwrap().transactions.remove(0);
+    for accepted in [sent, posted] {
+        let id = accepted.id.clone();
+        let get = wire::GetTransactionRequest { id };
+        let read = app.admin.transactions().get_transaction(get).await;
+        assert_eq!(result(read).unwrap().transaction, Some(accepted));
+    }
+    app.finish().await;
+}
+
+#[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
+async fn returned_money_passes_wallet_locks(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (shop, buyer) = (app.funded_wallet("10").await, app.new_wallet().await);
     app.lock(&buyer, true).await;
@@ -93,7 +122,7 @@ async fn money_given_back_passes_locks(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn faults_name_their_posting(pool: PgPool) {
+async fn violations_name_their_posting(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let mut bad = posting("x", "y", "0");
     "gift".clone_into(&mut bad.code);

@@ -1,5 +1,5 @@
-//! Postings are decided without locks, on what the poster remembers or reads: what has changed when
-//! they are written makes them be decided again.
+//! Batches decided on cached rows or on a snapshot, without locks: a row that changes before the write
+//! is a version conflict, and the batch is decided again.
 
 use platform::{error::Code, pg, testing::eventually};
 use proto::wallet::v1 as wire;
@@ -7,66 +7,66 @@ use sqlx::{PgPool, Postgres, Transaction};
 
 use crate::harness::{DEADLINE, TestApp, posting, rejection, result, usd};
 
-const RICHEST: &str = "select from wallet.balances
+const LARGEST_BALANCE: &str = "select from wallet.balances
      where not system order by amount desc limit 1 for update";
 
-/// Holds a row that others have to wait for.
-async fn hold(app: &TestApp, row: &'static str) -> Transaction<'static, Postgres> {
-    let mut held = pg::tx(&app.pool).await.unwrap();
-    sqlx::query(row).execute(&mut *held).await.unwrap();
-    held
+/// Locks a row, for which others have to wait.
+async fn lock_row(app: &TestApp, row: &'static str) -> Transaction<'static, Postgres> {
+    let mut tx = pg::tx(&app.pool).await.unwrap();
+    sqlx::query(row).execute(&mut *tx).await.unwrap();
+    tx
 }
 
-/// Until so many wait, of which some are postings that have been decided.
-async fn until_waiting(app: &TestApp, all: i64, decided: i64) {
-    const DECIDED: &str = "select count(*) from pg_stat_activity
+/// Waits until this many sessions wait for a lock, of which `writes` are decided batches.
+async fn until_waiting(app: &TestApp, sessions: i64, writes: i64) {
+    const WRITES: &str = "select count(*) from pg_stat_activity
          where datname = current_database() and wait_event_type = 'Lock'
              and query like '/* posting.write */%'";
-    eventually("all wait", DEADLINE, async || {
-        app.lock_waiters().await == all && app.count(DECIDED).await == decided
+    eventually("sessions wait for a lock", DEADLINE, async || {
+        app.lock_waiters().await == sessions && app.count(WRITES).await == writes
     })
     .await;
 }
 
-/// Has a change wait for a row, and then a posting, so that the change is made when the posting has
-/// been decided and is not written yet.
-async fn in_between<T>(
+/// Makes the change wait for a row and then the posting, so that the change is committed after the
+/// posting was decided and before it is written.
+async fn change_before_write<T>(
     app: &TestApp,
     row: &'static str,
     change: impl Future,
     posting: impl Future<Output = T>,
 ) -> T {
-    let held = hold(app, row).await;
+    let lock = lock_row(app, row).await;
     let posting = async {
         until_waiting(app, 1, 0).await;
         posting.await
     };
-    let go = async {
+    let unlock = async {
         until_waiting(app, 2, 1).await;
-        held.commit().await.unwrap();
+        lock.commit().await.unwrap();
     };
-    let (_, posted, ()) = tokio::join!(change, posting, go);
+    let (_, posted, ()) = tokio::join!(change, posting, unlock);
     posted
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn of_two_replicas_that_read_the_same_money_one_holds_it(pool: PgPool) {
+async fn concurrent_holds_of_two_replicas_on_one_balance_accept_exactly_one(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let mut replica = app.replica().await;
-    // The first posting of each takes locks.
+    // The first batch of each process takes locks.
     let (a, b) = (
         app.funded_wallet("10").await,
         replica.funded_wallet("1").await,
     );
-    let held = hold(&app, RICHEST).await;
-    let go = async {
+    let lock = lock_row(&app, LARGEST_BALANCE).await;
+    let unlock = async {
         until_waiting(&app, 2, 2).await;
-        held.commit().await.unwrap();
+        lock.commit().await.unwrap();
     };
     let (here, there, ()) = tokio::join!(
         app.transfer(&a, &b, "6", false),
         replica.transfer(&a, &b, "7", false),
-        go
+        unlock
     );
     assert_ne!(here.is_ok(), there.is_ok());
     let (balance, loser) = if here.is_ok() {
@@ -81,15 +81,15 @@ async fn of_two_replicas_that_read_the_same_money_one_holds_it(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn what_two_replicas_do_at_once_is_done_once(pool: PgPool) {
+async fn an_operation_posted_on_two_replicas_concurrently_takes_effect_once(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let mut replica = app.replica().await;
-    // The first posting of each takes locks.
+    // The first batch of each process takes locks.
     let (a, b) = (
         app.funded_wallet("10").await,
         replica.funded_wallet("1").await,
     );
-    let held = hold(&app, RICHEST).await;
+    let lock = lock_row(&app, LARGEST_BALANCE).await;
     let post = async |app: &TestApp| {
         let request = wire::PostRequest {
             operation_id: "twice".to_owned(),
@@ -98,11 +98,11 @@ async fn what_two_replicas_do_at_once_is_done_once(pool: PgPool) {
         let posted = app.admin.ledger().post(request).await;
         result(posted).unwrap().transactions
     };
-    let go = async {
+    let unlock = async {
         until_waiting(&app, 2, 2).await;
-        held.commit().await.unwrap();
+        lock.commit().await.unwrap();
     };
-    let (here, there, ()) = tokio::join!(post(&app), post(&replica), go);
+    let (here, there, ()) = tokio::join!(post(&app), post(&replica), unlock);
     assert_eq!(here, there);
     assert_eq!(app.balances(&a).await, [usd("4")]);
     replica.stop().await;
@@ -110,15 +110,16 @@ async fn what_two_replicas_do_at_once_is_done_once(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn a_wallet_locked_in_between_pays_nothing(pool: PgPool) {
+async fn a_wallet_locked_before_the_write_pays_nothing(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let mut replica = app.replica().await;
-    // The replica knows neither.
+    // The replica has neither in its cache.
     let (a, b) = (app.funded_wallet("10").await, app.funded_wallet("1").await);
     replica.funded_wallet("1").await;
-    for poster in [&app, &replica] {
-        let transfer = poster.transfer(&a, &b, "6", true);
-        let transfer = in_between(&app, RICHEST, app.lock(&a, true), transfer).await;
+    for process in [&app, &replica] {
+        let transfer = process.transfer(&a, &b, "6", true);
+        let transfer =
+            change_before_write(&app, LARGEST_BALANCE, app.lock(&a, true), transfer).await;
         assert_eq!(rejection(transfer).code, Code::WalletLocked);
         app.lock(&a, false).await;
     }
@@ -128,16 +129,16 @@ async fn a_wallet_locked_in_between_pays_nothing(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn an_asset_disabled_in_between_is_not_moved(pool: PgPool) {
+async fn an_asset_disabled_before_the_write_is_not_moved(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let mut replica = app.replica().await;
-    // The replica knows neither.
+    // The replica has neither in its cache.
     let (a, b) = (app.funded_wallet("10").await, app.funded_wallet("1").await);
     replica.funded_wallet("1").await;
     let asset = "select from wallet.assets where code = 'usd' for update";
-    for poster in [&app, &replica] {
-        let transfer = poster.transfer(&a, &b, "6", true);
-        let transfer = in_between(&app, asset, app.enable("usd", false), transfer).await;
+    for process in [&app, &replica] {
+        let transfer = process.transfer(&a, &b, "6", true);
+        let transfer = change_before_write(&app, asset, app.enable("usd", false), transfer).await;
         assert_eq!(rejection(transfer).code, Code::AssetDisabled);
         app.enable("usd", true).await;
     }
@@ -147,7 +148,7 @@ async fn an_asset_disabled_in_between_is_not_moved(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn what_another_replica_moved_is_seen(pool: PgPool) {
+async fn changes_of_another_replica_are_seen(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let mut replica = app.replica().await;
     let (a, b) = (app.funded_wallet("1").await, app.funded_wallet("1").await);
@@ -163,7 +164,7 @@ async fn what_another_replica_moved_is_seen(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn a_repeat_is_answered_though_the_money_is_gone(pool: PgPool) {
+async fn a_repeated_operation_returns_its_result_after_the_money_is_spent(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (a, b) = (app.funded_wallet("10").await, app.funded_wallet("1").await);
     let post = async |id: &str, amount: &str| {
@@ -173,7 +174,7 @@ async fn a_repeat_is_answered_though_the_money_is_gone(pool: PgPool) {
         };
         result(app.admin.ledger().post(request).await)
     };
-    // Without money left for another, and with.
+    // First too little is left for another such operation, then enough.
     for (id, amount) in [("large", "8"), ("small", "1")] {
         let posted = post(id, amount).await.unwrap();
         assert_eq!(post(id, amount).await.unwrap(), posted);

@@ -1,4 +1,4 @@
-//! A way to Postgres that breaks where a test wants it to.
+//! A TCP proxy between a service and Postgres that drops one reply.
 
 use std::sync::Arc;
 
@@ -12,118 +12,117 @@ use tokio::{
     sync::Mutex,
 };
 
-/// How the poster's connections say who they are.
-const POSTER: &[u8] = b"wallet-svc posting";
+/// The application name of the posting worker's connections.
+const POSTING_WORKER: &[u8] = b"wallet-svc posting";
 
-/// Passes on what a service and Postgres say to each other, but for one answer to the poster: in
-/// place of that its connection ends.
-pub(crate) struct Wire {
-    way: PgConnectOptions,
-    plan: Arc<Mutex<Plan>>,
+/// Forwards everything, except one reply to the posting worker: its connection is closed instead.
+pub(crate) struct PostgresProxy {
+    options: PgConnectOptions,
+    fault: Arc<Mutex<Fault>>,
 }
 
-/// Which answer is lost.
+/// The reply to drop.
 #[derive(Default)]
-enum Plan {
+enum Fault {
     #[default]
     None,
-    /// The one after so many.
+    /// The one after this many.
     After(usize),
-    /// The first after this counts something: what was asked is done, and nobody is told.
-    Done(&'static str, PgPool),
+    /// The first one once this query counts a row: its statement took effect.
+    OnceCounted(&'static str, PgPool),
 }
 
-impl Wire {
-    pub(crate) async fn to(server: &PgConnectOptions) -> Self {
+impl PostgresProxy {
+    pub(crate) async fn start(server: &PgConnectOptions) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let port = listener.local_addr().unwrap().port();
-        // What is encrypted can't be read.
-        let way = server.clone().host("127.0.0.1").port(port);
-        let way = way.ssl_mode(PgSslMode::Disable);
-        let plan = Arc::<Mutex<Plan>>::default();
-        let (server, kept) = (server.clone(), plan.clone());
+        let options = server.clone().host("127.0.0.1").port(port);
+        // The proxy has to read the replies.
+        let options = options.ssl_mode(PgSslMode::Disable);
+        let fault = Arc::<Mutex<Fault>>::default();
+        let (server, shared) = (server.clone(), fault.clone());
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
                 let address = (server.get_host().to_owned(), server.get_port());
                 let postgres = TcpStream::connect(address).await.unwrap();
-                tokio::spawn(carry(client, postgres, kept.clone()));
+                tokio::spawn(forward(client, postgres, shared.clone()));
             }
         });
-        Self { way, plan }
+        Self { options, fault }
     }
 
-    /// The server, as it is reached over this wire.
-    pub(crate) fn way(&self) -> PgConnectOptions {
-        self.way.clone()
+    /// Returns how to connect to Postgres through the proxy.
+    pub(crate) fn options(&self) -> PgConnectOptions {
+        self.options.clone()
     }
 
-    /// Loses the answer that comes after so many more.
-    pub(crate) async fn lose_after(&self, answers: usize) {
-        *self.plan.lock().await = Plan::After(answers);
+    /// Drops the reply that comes after this many.
+    pub(crate) async fn drop_reply_after(&self, replies: usize) {
+        *self.fault.lock().await = Fault::After(replies);
     }
 
-    /// Loses the answer to what makes this count something.
-    pub(crate) async fn lose_done(&self, count: &'static str, pool: &PgPool) {
-        *self.plan.lock().await = Plan::Done(count, pool.clone());
+    /// Drops the first reply once this query counts a row.
+    pub(crate) async fn drop_reply_once(&self, count: &'static str, pool: &PgPool) {
+        *self.fault.lock().await = Fault::OnceCounted(count, pool.clone());
     }
 
-    /// Whether the answer was lost; from now on none is.
-    pub(crate) async fn has_lost(&self) -> bool {
-        matches!(std::mem::take(&mut *self.plan.lock().await), Plan::None)
+    /// Whether the reply was dropped; from now on none is.
+    pub(crate) async fn has_dropped(&self) -> bool {
+        matches!(std::mem::take(&mut *self.fault.lock().await), Fault::None)
     }
 }
 
-impl Plan {
-    async fn loses_next(&mut self) -> bool {
-        let loses = match self {
+impl Fault {
+    async fn drops_next(&mut self) -> bool {
+        let drops = match self {
             Self::None => false,
             Self::After(0) => true,
-            Self::After(answers) => {
-                *answers -= 1;
+            Self::After(replies) => {
+                *replies -= 1;
                 false
             }
-            Self::Done(count, pool) => {
-                let done = sqlx::query_scalar::<_, i64>(*count).fetch_one(&*pool);
-                done.await.unwrap() > 0
+            Self::OnceCounted(count, pool) => {
+                let counted = sqlx::query_scalar::<_, i64>(*count).fetch_one(&*pool);
+                counted.await.unwrap() > 0
             }
         };
-        if loses {
+        if drops {
             *self = Self::None;
         }
-        loses
+        drops
     }
 }
 
-/// Until one of them leaves or the answer is to be lost; then both connections end.
-async fn carry(client: TcpStream, postgres: TcpStream, plan: Arc<Mutex<Plan>>) {
+/// Forwards until one side closes or a reply is dropped; then closes both connections.
+async fn forward(client: TcpStream, postgres: TcpStream, fault: Arc<Mutex<Fault>>) {
     let (mut from_client, mut to_client) = client.into_split();
     let (mut from_postgres, mut to_postgres) = postgres.into_split();
     let mut buffer = vec![0; 1 << 16];
     let Ok(length) = from_client.read(&mut buffer).await else {
         return;
     };
-    let posts = buffer[..length]
-        .windows(POSTER.len())
-        .any(|part| part == POSTER);
+    let is_worker = buffer[..length]
+        .windows(POSTING_WORKER.len())
+        .any(|part| part == POSTING_WORKER);
     if to_postgres.write_all(&buffer[..length]).await.is_err() {
         return;
     }
-    let asked = tokio::spawn(async move {
+    let requests = tokio::spawn(async move {
         let _ = tokio::io::copy(&mut from_client, &mut to_postgres).await;
     });
     while let Ok(length @ 1..) = from_postgres.read(&mut buffer).await {
-        let said = &buffer[..length];
-        if posts && ends_an_answer(said) && plan.lock().await.loses_next().await {
+        let bytes = &buffer[..length];
+        if is_worker && ends_reply(bytes) && fault.lock().await.drops_next().await {
             break;
         }
-        if to_client.write_all(said).await.is_err() {
+        if to_client.write_all(bytes).await.is_err() {
             break;
         }
     }
-    asked.abort();
+    requests.abort();
 }
 
-/// An answer ends in `ReadyForQuery`: Z, a length of 5, the state of the transaction.
-fn ends_an_answer(said: &[u8]) -> bool {
-    said.iter().rev().nth(5) == Some(&b'Z') && said[said.len() - 5..].starts_with(&[0, 0, 0, 5])
+/// A reply ends in `ReadyForQuery`: Z, a length of 5, the state of the transaction.
+fn ends_reply(bytes: &[u8]) -> bool {
+    bytes.iter().rev().nth(5) == Some(&b'Z') && bytes[bytes.len() - 5..].starts_with(&[0, 0, 0, 5])
 }

@@ -1,4 +1,5 @@
-//! Many at once: nothing is spent twice, nobody deadlocks, one of two wins.
+//! Concurrent requests: nothing is spent twice, nothing deadlocks, one of two contradicting requests
+//! wins.
 
 use futures::future::join_all;
 use platform::{error::Code, pg, testing::eventually};
@@ -8,7 +9,7 @@ use sqlx::PgPool;
 use crate::harness::{DEADLINE, TestApp, rejection, usd};
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn four_hundred_debits_of_one_on_a_hundred(pool: PgPool) {
+async fn concurrent_debits_never_overdraw_a_balance(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let other = app.new_wallet().await;
     let wallet = app.funded_wallet("100.00").await;
@@ -29,7 +30,7 @@ async fn four_hundred_debits_of_one_on_a_hundred(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn two_replicas_serve_one_ledger(pool: PgPool) {
+async fn concurrent_transfers_of_two_replicas_keep_the_total(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let mut replica = app.replica().await;
     let (a, b) = (
@@ -49,7 +50,7 @@ async fn two_replicas_serve_one_ledger(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn of_confirm_and_reject_one_wins(pool: PgPool) {
+async fn concurrent_confirm_and_reject_accept_exactly_one(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let mut replica = app.replica().await;
     let (wallet, other) = (app.funded_wallet("100").await, app.new_wallet().await);
@@ -71,7 +72,7 @@ async fn of_confirm_and_reject_one_wins(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn nothing_is_confirmed_after_the_lock_is_answered(pool: PgPool) {
+async fn no_transfer_is_accepted_after_a_wallet_lock_is_confirmed(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (wallet, other) = (app.funded_wallet("1000").await, app.new_wallet().await);
     for _ in 0..10 {
@@ -95,7 +96,7 @@ async fn an_approval_waits_for_a_wallet_that_is_being_locked(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let wallet = app.new_wallet().await;
     let deposit = app.deposit(&wallet, "1", "usd").await.unwrap();
-    // What a request that locks the wallet holds, from its first statement to its commit.
+    // The row locks of a request that locks the wallet.
     let mut locking = pg::tx(&app.pool).await.unwrap();
     for lock in [
         "select from wallet.wallets where id = $1::text::uuid for update",

@@ -39,7 +39,7 @@ impl Catalog {
         let response = self.0.clone().quote(request).await;
         let quoted = response.map_err(|status| failed(&status))?.into_inner();
         if quoted.lines.len() != lines.len() {
-            return Err(Error::internal("Quote answered another number of lines"));
+            return Err(Error::internal("Quote returned another number of lines"));
         }
         quoted.lines.into_iter().map(quote).collect()
     }

@@ -35,7 +35,7 @@ impl Rates {
         let asset = response.map_err(|status| failed(&status))?.into_inner();
         let asset = asset
             .asset
-            .ok_or_else(|| Error::internal("GetAsset answered no asset"))?;
+            .ok_or_else(|| Error::internal("GetAsset returned no asset"))?;
         DecimalPlaces::new(asset.decimal_places.into()).map_err(malformed)
     }
 

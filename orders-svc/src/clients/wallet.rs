@@ -72,7 +72,7 @@ impl Wallets {
         let settings = response.map_err(|status| failed(&status))?.into_inner();
         let settings = settings
             .settings
-            .ok_or_else(|| Error::internal("GetSettings answered no settings"))?;
+            .ok_or_else(|| Error::internal("GetSettings returned no settings"))?;
         let settings = Settings {
             default_wallet_id: id(&settings.default_wallet_id)?,
             bonus_asset_code: settings.bonus_asset_code,
@@ -137,7 +137,7 @@ impl Wallets {
         match ids {
             Ok(ids) if ids.len() == legs.len() => Ok(ids),
             Ok(_) => Err(PostError::Uncertain(Failure::internal(
-                "the ledger answered another number of transactions than postings",
+                "the ledger returned another number of transactions than postings",
             ))),
             Err(error) => Err(PostError::Uncertain(error.into())),
         }

@@ -176,12 +176,12 @@ pub(in crate::order) fn tracking_id_patch(
         .map_err(|invalid| Error::invalid("trackingId", invalid))
 }
 
-/// Decodes an id of the path: a malformed one is answered as not found.
+/// Decodes an id of the path: a malformed one is not found.
 pub(in crate::order) fn order_id(text: &str) -> Result<OrderId, Error> {
     Id::parse(text).map_err(|_| Error::OrderNotFound)
 }
 
-/// Decodes an id of the path: a malformed one is answered as not found.
+/// Decodes an id of the path: a malformed one is not found.
 pub(in crate::order) fn line_id(text: &str) -> Result<LineId, Error> {
     Id::parse(text).map_err(|_| Error::OrderLineNotFound)
 }

@@ -21,7 +21,7 @@ pub(crate) struct Claim {
     pub(crate) idempotency_scope: Option<Scope>,
 }
 
-/// What a claim posts to the ledger, and how the order changes once that is posted.
+/// The transfers that a claim posts, and the change of the order that follows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Intent {
     /// The shop's wallet: it receives payments and pays refunds.
@@ -128,8 +128,7 @@ impl Claim {
         &self.intent.action
     }
 
-    /// Returns the name of the operation on the ledger, which answers a repeat with the result of
-    /// the first call.
+    /// Returns the operation's id on the ledger, which returns the first call's result to a repeat.
     pub(crate) fn operation_id(&self) -> String {
         let (action, sequence) = (self.action().name(), self.sequence);
         format!("order:{}:{action}:{sequence}", self.order_id)

@@ -1,4 +1,4 @@
-//! Quotes: what the catalogue says about the lines of a cart.
+//! Quotes: the catalogue's prices and rules for the lines of a cart.
 
 use platform::{
     error::{FieldCode, Violations},

@@ -29,18 +29,7 @@ const MAX_TEXT: usize = 2_048;
 pub(in crate::order) fn new_order(request: wire::CreateOrderRequest) -> Result<NewOrder, Error> {
     let mut violations = Violations::default();
     let delivery_method = delivery_method(request.delivery_method());
-    if delivery_method == Some(DeliveryMethod::Shipping)
-        && request
-            .shipping_address_id
-            .as_deref()
-            .is_none_or(str::is_empty)
-    {
-        violations.add(
-            "shippingAddressId",
-            FieldCode::Required,
-            "is required with shipping",
-        );
-    }
+    check_delivery(&mut violations, &request, delivery_method);
     for (field, text) in [
         ("shippingAddressId", &request.shipping_address_id),
         ("chosenPaymentMethod", &request.chosen_payment_method),
@@ -69,6 +58,21 @@ pub(in crate::order) fn new_order(request: wire::CreateOrderRequest) -> Result<N
         use_bonus: request.use_bonus,
         wallet_id,
     })
+}
+
+fn check_delivery(
+    violations: &mut Violations,
+    request: &wire::CreateOrderRequest,
+    method: Option<DeliveryMethod>,
+) {
+    let address = request.shipping_address_id.as_deref();
+    let missing = method == Some(DeliveryMethod::Shipping) && address.is_none_or(str::is_empty);
+    violations.check(
+        "shippingAddressId",
+        !missing,
+        FieldCode::Required,
+        "is required with shipping",
+    );
 }
 
 fn lines(violations: &mut Violations, lines: &[wire::NewOrderLine]) -> Vec<NewLine> {

@@ -4,9 +4,9 @@ create table identity.users (
     id uuid not null,
     -- `provisioning`: the row only reserves the email until the user's wallet exists.
     state text not null default 'provisioning',
-    -- Version in the user's last event
+    -- The version in the user's last event
     version bigint not null default 0,
-    -- As it was written, and the form that is unique (user::email)
+    -- As the client wrote it, and the form that is unique (user::email)
     email text not null,
     canonical_email text not null,
     name text,
@@ -53,9 +53,9 @@ create table identity.user_provisionings (
     user_id uuid not null,
     -- Scope of the request's idempotency record, if it has one
     idempotency_scope bytea,
-    -- When a worker resumes it, by the database's clock; the request's own time at first
+    -- When a worker resumes it, by the database's clock; at first the lease of the request
     due_at timestamptz(3) not null,
-    -- How often it was resumed, and why the last time did not end it
+    -- The number of attempts of workers, and the error of the last
     attempts integer not null default 0,
     last_error text,
     created_at timestamptz(3) not null default now(),
@@ -88,7 +88,7 @@ create table identity.tasks (
     asset_code text not null,
     button_label text,
     survey_url text,
-    -- As written: a URL, or a path below MEDIA_BASE_URL.
+    -- As the client wrote it: a URL, or a path relative to MEDIA_BASE_URL
     image text,
     thumbnail text,
     -- The public `order`
@@ -106,14 +106,14 @@ create table identity.tasks (
 );
 create index tasks_rank_idx on identity.tasks (rank, id);
 
--- Completed tasks, each with a reward that is paid once. Append-only.
+-- Completed tasks, whose rewards are paid once. Append-only.
 create table identity.task_completions (
     id uuid not null,
     task_id uuid not null,
     user_id uuid not null,
     amount numeric(28, 8) not null,
     asset_code text not null,
-    -- The transaction by which wallet-svc credits the reward; its id is assigned here.
+    -- The transaction that credits the reward in wallet-svc
     transaction_id uuid not null,
     created_at timestamptz(3) not null,
     constraint task_completions_pkey primary key (id),

@@ -1,43 +1,43 @@
-//! The settings of identity-svc, from flags and the environment.
+//! Settings of identity-svc.
 
 use std::net::SocketAddr;
 
 use clap::Args;
-use platform::config::{self, Common, Nats, Settings};
+use platform::config::{Common, Nats, Settings, secret};
 use secrecy::SecretString;
 
-/// Settings of identity-svc.
+/// Flags and environment variables.
 #[derive(Debug, Clone, Args)]
 pub struct Config {
-    /// Settings of all processes.
+    /// The settings of every process.
     #[command(flatten)]
     pub common: Common,
 
-    /// Settings of the broker.
+    /// The message broker.
     #[command(flatten)]
     pub nats: Nats,
 
-    /// Address of the gRPC server.
+    /// The address of the gRPC server.
     #[arg(long, env = "IDENTITY_LISTEN", default_value = "127.0.0.1:50054")]
     pub listen: SocketAddr,
 
-    /// Address of `/livez`, `/readyz` and `/metrics`; they are not served without it.
+    /// The address of `/livez`, `/readyz` and `/metrics`; not served if unset.
     #[arg(long, env = "IDENTITY_METRICS_LISTEN")]
     pub metrics_listen: Option<SocketAddr>,
 
-    /// Postgres URL, as the role `guerdon_identity_app`.
-    #[arg(long, env = "IDENTITY_DATABASE_URL", value_parser = config::secret, hide_env_values = true)]
+    /// Postgres, as the role `guerdon_identity_app`.
+    #[arg(long, env = "IDENTITY_DATABASE_URL", value_parser = secret, hide_env_values = true)]
     pub database_url: SecretString,
 
-    /// Key that signs tokens: base64url of a 32-byte Ed25519 seed.
-    #[arg(long, env = "IDENTITY_SIGNING_KEY", value_parser = config::secret, hide_env_values = true)]
+    /// The key that signs tokens: base64url of a 32-byte Ed25519 seed.
+    #[arg(long, env = "IDENTITY_SIGNING_KEY", value_parser = secret, hide_env_values = true)]
     pub signing_key: SecretString,
 
-    /// API key with the role `admin`, `gk_…`; replaces the one of the last start.
-    #[arg(long, env = "BOOTSTRAP_API_KEY", value_parser = config::secret, hide_env_values = true)]
+    /// An API key with the role `admin`, `gk_…`; it replaces the one configured before.
+    #[arg(long, env = "BOOTSTRAP_API_KEY", value_parser = secret, hide_env_values = true)]
     pub bootstrap_api_key: Option<SecretString>,
 
-    /// URL that relative images are resolved against.
+    /// The base URL of images whose path is relative.
     #[arg(
         long,
         env = "MEDIA_BASE_URL",

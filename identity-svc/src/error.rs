@@ -1,4 +1,4 @@
-//! Everything that identity-svc refuses or fails on, and the public code of each.
+//! The errors of identity-svc, and the public code of each.
 
 use platform::{
     error::{Code, Failure, Source},
@@ -6,40 +6,34 @@ use platform::{
 };
 use tonic::Status;
 
-/// What can go wrong.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// No such user, or none the caller may know of.
-    #[error("no such user")]
+pub(crate) enum Error {
+    /// Also for a user that the caller may not see.
+    #[error("user not found")]
     UserNotFound,
-    /// No such task, or none the caller may know of.
-    #[error("no such task")]
+    /// Also for a task that the caller may not see.
+    #[error("task not found")]
     TaskNotFound,
-    /// Two addresses in different case are one.
+    /// Compared without case.
     #[error("the email belongs to another user")]
     EmailTaken,
-    /// Another user has, or waits for, this primary wallet.
+    /// The primary wallet of another user, or of another creation in progress.
     #[error("the wallet belongs to another user")]
     WalletTaken,
-    /// A code that leads to nobody.
-    #[error("the code is neither a referral code nor an invite code that can be used")]
+    #[error("the referral or invite code is not valid")]
     InviteInvalid,
-    /// A reward is paid once.
-    #[error("the user has completed the task before")]
+    #[error("the user has already completed the task")]
     TaskAlreadyCompleted,
-    /// The state does not allow it; the text says which.
     #[error("{0}")]
     InvalidState(&'static str),
-    /// Wrong service secret, or an API key that is unknown, expired or revoked: one answer to all.
+    /// A wrong service secret, or an unknown, expired or revoked API key: the same error for all.
     #[error("the credentials are not valid")]
     BadCredentials,
-    /// Input, access, or what another service answered: it has its public form already.
+    /// An error that has its public form already: of input, of access, or of another service.
     #[error(transparent)]
     Failure(#[from] Failure),
-    /// The idempotency key does not go with the request.
     #[error(transparent)]
     Idempotency(#[from] idempotency::Error),
-    /// The database.
     #[error(transparent)]
     Database(#[from] sqlx::Error),
     /// A broken invariant.
@@ -47,17 +41,16 @@ pub enum Error {
     Internal(Source),
 }
 
-/// The result of everything here.
-pub type Result<T, E = Error> = std::result::Result<T, E>;
+pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    /// A fault of ours.
-    pub fn internal(source: impl Into<Source>) -> Self {
+    /// Wraps a fault of identity-svc itself.
+    pub(crate) fn internal(source: impl Into<Source>) -> Self {
         Self::Internal(source.into())
     }
 
-    /// Whether it is a final no: neither a fault, nor something that passes.
-    pub fn is_refusal(&self) -> bool {
+    /// Tells a final refusal from a fault and from a transient error.
+    pub(crate) fn is_refusal(&self) -> bool {
         match self {
             Self::Failure(failure) => {
                 failure.code.http().is_client_error() && !failure.code.is_transient()

@@ -1,23 +1,23 @@
-//! Limits that requests of several aggregates share (the contract's "Limits").
+//! Limits of fields that several aggregates share (the contract's "Limits").
 
 use platform::{error::Violations, text};
 
 /// Names and titles, in characters.
-pub const NAME_MAX: usize = 255;
+pub(crate) const MAX_NAME: usize = 255;
 
 /// Descriptions, in characters.
-pub const DESCRIPTION_MAX: usize = 10_000;
+pub(crate) const MAX_DESCRIPTION: usize = 10_000;
 
 /// Any other text, in characters.
-pub const TEXT_MAX: usize = 2_048;
+pub(crate) const MAX_TEXT: usize = 2_048;
 
-/// Notes a text that is too long or holds what Postgres cannot store.
-pub fn check_text(violations: &mut Violations, field: &str, text: &str, max: usize) {
+/// Checks the length of a text, and that Postgres can store it.
+pub(crate) fn check_text(violations: &mut Violations, field: &str, text: &str, max: usize) {
     violations.value(field, text::check(text, 0..=max));
 }
 
-/// An optional text within its limit; an empty one counts as not given.
-pub fn optional_text(
+/// Reads an optional text; an empty one is `None`.
+pub(crate) fn optional_text(
     violations: &mut Violations,
     field: &str,
     text: Option<String>,
@@ -28,9 +28,8 @@ pub fn optional_text(
     Some(text)
 }
 
-/// A JSON object as it was written; `{}` where none was given. What is inside was scanned at the
-/// edge already.
-pub fn custom_data(violations: &mut Violations, json: Option<String>) -> String {
+/// Reads a JSON object, `{}` by default, and keeps its text. The gateway has checked its content.
+pub(crate) fn custom_data(violations: &mut Violations, json: Option<String>) -> String {
     let Some(json) = json.filter(|json| !json.is_empty()) else {
         return text::EMPTY_OBJECT.to_owned();
     };
@@ -47,37 +46,39 @@ mod tests {
     fn codes(check: impl FnOnce(&mut Violations)) -> Vec<FieldCode> {
         let mut violations = Violations::default();
         check(&mut violations);
-        let fields = violations.finish().err().map(|failure| failure.fields);
-        fields
-            .unwrap_or_default()
-            .into_iter()
-            .map(|field| field.code)
-            .collect()
+        match violations.finish() {
+            Ok(()) => Vec::new(),
+            Err(failure) => failure.fields.into_iter().map(|field| field.code).collect(),
+        }
     }
 
     #[test]
-    fn texts_have_limits() {
-        let of = |text: String| codes(|v| check_text(v, "name", &text, NAME_MAX));
-        assert_eq!(of("é".repeat(255)), []);
-        assert_eq!(of("é".repeat(256)), [FieldCode::Length]);
-        assert_eq!(of("a\0".to_owned()), [FieldCode::Format]);
+    fn texts_are_limited_in_characters() {
+        let check = |text: String| codes(|v| check_text(v, "name", &text, MAX_NAME));
+        assert_eq!(check("é".repeat(255)), []);
+        assert_eq!(check("é".repeat(256)), [FieldCode::Length]);
+        assert_eq!(check("a\0".to_owned()), [FieldCode::Format]);
+    }
+
+    #[test]
+    fn an_empty_optional_text_is_none() {
         let mut violations = Violations::default();
-        assert_eq!(
-            optional_text(&mut violations, "name", Some(String::new()), 1),
-            None
-        );
+        let text = optional_text(&mut violations, "name", Some(String::new()), 1);
+        assert_eq!(text, None);
     }
 
     #[test]
-    fn custom_data_is_an_object_and_stays_as_it_is() {
-        let of = |json: &str| codes(|v| assert_eq!(custom_data(v, Some(json.to_owned())), json));
-        assert_eq!(of(r#"{"n":1.10,"big":12345678901234567890}"#), []);
-        assert_eq!(of("[]"), [FieldCode::Type]);
-        assert_eq!(of("{"), [FieldCode::Type]);
-        assert_eq!(
-            of(&format!(r#"{{"a":"{}"}}"#, "x".repeat(16 * 1024))),
-            [FieldCode::Length]
-        );
+    fn custom_data_is_a_json_object_and_keeps_its_text() {
+        let check = |json: &str| codes(|v| assert_eq!(custom_data(v, Some(json.to_owned())), json));
+        assert_eq!(check(r#"{"n":1.10,"big":12345678901234567890}"#), []);
+        assert_eq!(check("[]"), [FieldCode::Type]);
+        assert_eq!(check("{"), [FieldCode::Type]);
+        let long = format!(r#"{{"a":"{}"}}"#, "x".repeat(16 * 1024));
+        assert_eq!(check(&long), [FieldCode::Length]);
+    }
+
+    #[test]
+    fn custom_data_is_empty_by_default() {
         let mut violations = Violations::default();
         assert_eq!(custom_data(&mut violations, None), "{}");
     }

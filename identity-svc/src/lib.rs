@@ -1,20 +1,20 @@
 #![doc = include_str!("../README.md")]
 
-pub mod auth;
-pub mod clients;
+mod auth;
+mod clients;
 pub mod config;
-pub mod error;
+mod error;
 mod fields;
 mod service;
-pub mod task;
-pub mod user;
+mod task;
+mod user;
 
 use platform::pg::Schema;
 use sqlx::migrate::Migrator;
 
 pub use service::Service;
 
-/// The schema of identity-svc.
+/// The schema that identity-svc owns.
 pub const SCHEMA: Schema = Schema::new("identity");
 
 /// The migrations of the schema.

@@ -1,4 +1,4 @@
-//! Puts identity-svc together.
+//! The composition root of identity-svc.
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -22,7 +22,7 @@ use crate::{
     user::{Provisioning, Users, grpc::UserGrpc},
 };
 
-/// identity-svc, connected and bound.
+/// The process, connected and bound.
 #[derive(Debug)]
 pub struct Service {
     server: Server,

@@ -14,9 +14,8 @@ use tonic::{Request, Response, Status};
 
 use super::Auth;
 
-/// Serves [`Auth`].
 #[derive(Debug)]
-pub struct AuthGrpc(pub Auth);
+pub(crate) struct AuthGrpc(pub(crate) Auth);
 
 #[tonic::async_trait]
 impl AuthService for AuthGrpc {
@@ -54,13 +53,13 @@ impl AuthService for AuthGrpc {
     }
 }
 
-/// Keys are exchanged by the gateway, never by who holds another credential.
+/// Only the gateway exchanges keys, never the holder of another credential.
 fn require_service(caller: &Caller) -> Result<(), Failure> {
     match caller.kind {
         Kind::Service => Ok(()),
         Kind::User | Kind::Key => Err(Failure::new(
             Code::Forbidden,
-            "for Guerdon's own processes only",
+            "only for Guerdon's own processes",
         )),
     }
 }

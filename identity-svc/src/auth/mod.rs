@@ -1,8 +1,8 @@
-//! Tokens: what buys them, and the keys that check them.
+//! Tokens, and the credentials that are exchanged for them.
 
-pub mod api_key;
-pub mod grpc;
+pub(crate) mod api_key;
+pub(crate) mod grpc;
 mod repo;
-pub mod service;
+mod service;
 
-pub use service::Auth;
+pub(crate) use service::Auth;

@@ -1,4 +1,4 @@
-//! SQL of API keys. Expiry goes by the database's clock.
+//! SQL of API keys. They expire by the database's clock.
 
 use chrono::{DateTime, Utc};
 use platform::auth::Role;
@@ -6,7 +6,7 @@ use sqlx::PgExecutor;
 
 use super::api_key::{ApiKey, ApiKeyId};
 
-/// The key with this hash, if it can be used now.
+/// Finds the usable key with this hash.
 pub(super) async fn find_usable(
     db: impl PgExecutor<'_>,
     hash: &[u8; 32],
@@ -33,7 +33,7 @@ pub(super) async fn find_usable(
     }))
 }
 
-/// Makes the key with this id an admin's, with this hash. The key it held before ends with that.
+/// Stores an admin key under this id. It replaces the key stored there before.
 pub(super) async fn upsert_admin(
     db: impl PgExecutor<'_>,
     id: ApiKeyId,
@@ -58,7 +58,7 @@ pub(super) async fn upsert_admin(
     Ok(())
 }
 
-/// Ends a key, if there is one with this id.
+/// Revokes the key with this id, if there is one.
 pub(super) async fn revoke(
     db: impl PgExecutor<'_>,
     id: ApiKeyId,

@@ -1,4 +1,4 @@
-//! What turns credentials into tokens.
+//! Issues tokens for credentials.
 
 use std::{sync::Arc, time::Duration};
 
@@ -20,18 +20,16 @@ use super::{
 };
 use crate::error::{Error, Result};
 
-/// How long a process's token is good for; it renews at half time.
-const SERVICE_LIFETIME: Duration = Duration::from_mins(10);
+/// The lifetime of a process's token, which is renewed after half of it.
+const SERVICE_TOKEN_TTL: Duration = Duration::from_mins(10);
 
-/// How long an API key's token is good for at most: a revoked key lives on no longer than this.
-const KEY_LIFETIME: Duration = Duration::from_mins(1);
+/// The longest lifetime of an API key's token, and so of a revoked key.
+const MAX_KEY_TOKEN_TTL: Duration = Duration::from_mins(1);
 
-/// The longest name of a process.
-const SERVICE_NAME_MAX: usize = 64;
+const MAX_SERVICE_NAME: usize = 64;
 
-/// Issues tokens.
 #[derive(Debug, Clone)]
-pub struct Auth {
+pub(crate) struct Auth {
     pool: PgPool,
     issuer: Arc<TokenIssuer>,
     secret: SecretString,
@@ -39,18 +37,16 @@ pub struct Auth {
     ids: Ids,
 }
 
-/// A token and when it ends.
+/// A signed token.
 #[derive(Debug)]
-pub struct Issued {
-    /// The signed token.
-    pub token: String,
-    /// When it ends.
-    pub expires_at: DateTime<Utc>,
+pub(crate) struct Issued {
+    pub(crate) token: String,
+    pub(crate) expires_at: DateTime<Utc>,
 }
 
 impl Auth {
-    /// `secret` is what all processes of the deployment share.
-    pub fn new(
+    /// `secret` is shared by all processes of the deployment.
+    pub(crate) fn new(
         pool: PgPool,
         issuer: Arc<TokenIssuer>,
         secret: SecretString,
@@ -66,45 +62,45 @@ impl Auth {
         }
     }
 
-    /// The public keys, as a JSON Web Key Set.
-    pub fn jwks_json(&self) -> String {
+    /// Returns the public keys as a JSON Web Key Set.
+    pub(crate) fn jwks_json(&self) -> String {
         self.issuer.jwks_json()
     }
 
-    /// A token for the process of this name, which must know the secret.
-    pub fn service_token(&self, service: &str, secret: &str) -> Result<Issued> {
-        let (given, expected) = (digest(secret), digest(self.secret.expose_secret()));
-        // Hashes have one length, so that the time taken tells nothing about the secret.
-        if !bool::from(given.ct_eq(&expected)) {
+    /// Issues a token to a process that knows the secret.
+    pub(crate) fn service_token(&self, service: &str, secret: &str) -> Result<Issued> {
+        let (actual, expected) = (digest(secret), digest(self.secret.expose_secret()));
+        // Hashes have the same length: the comparison takes the same time for every secret.
+        if !bool::from(actual.ct_eq(&expected)) {
             return Err(Error::BadCredentials);
         }
         let is_name = |b: u8| b.is_ascii_lowercase() || b == b'-';
-        if service.is_empty() || service.len() > SERVICE_NAME_MAX || !service.bytes().all(is_name) {
+        if service.is_empty() || service.len() > MAX_SERVICE_NAME || !service.bytes().all(is_name) {
             let message = "must be the name of a process";
             return Err(Failure::invalid("service", FieldCode::Format, message).into());
         }
         Ok(self.own_token(service))
     }
 
-    /// A token for a process that need not prove what it is: identity-svc itself.
-    pub fn own_token(&self, service: &str) -> Issued {
+    /// Issues a token without a secret, for identity-svc itself.
+    pub(crate) fn own_token(&self, service: &str) -> Issued {
         let caller = Caller {
             kind: Kind::Service,
             subject: service.to_owned(),
             roles: vec![Role::Admin],
         };
-        self.issue(&caller, SERVICE_LIFETIME)
+        self.issue(&caller, SERVICE_TOKEN_TTL)
     }
 
-    /// A token that acts with the roles of this key. Unknown, expired and revoked keys get the same
-    /// answer.
-    pub async fn exchange_api_key(&self, key: &str) -> Result<Issued> {
-        let found = repo::find_usable(&self.pool, &api_key::hash(key)).await?;
-        let key = found.ok_or(Error::BadCredentials)?;
-        let left = key
-            .seconds_left
-            .map(|left| Duration::from_secs(left.max(1).unsigned_abs()));
-        let lifetime = left.map_or(KEY_LIFETIME, |left| left.min(KEY_LIFETIME));
+    /// Issues a token with the roles of an API key. Unknown, expired and revoked keys get the same
+    /// error.
+    pub(crate) async fn exchange_api_key(&self, key: &str) -> Result<Issued> {
+        let key = repo::find_usable(&self.pool, &api_key::hash(key))
+            .await?
+            .ok_or(Error::BadCredentials)?;
+        let lifetime = key.seconds_left.map_or(MAX_KEY_TOKEN_TTL, |seconds| {
+            Duration::from_secs(seconds.max(1).unsigned_abs()).min(MAX_KEY_TOKEN_TTL)
+        });
         let caller = Caller {
             kind: Kind::Key,
             subject: key.id.to_string(),
@@ -113,8 +109,8 @@ impl Auth {
         Ok(self.issue(&caller, lifetime))
     }
 
-    /// Makes the configured admin key usable, and ends the one configured before.
-    pub async fn set_bootstrap_key(&self, key: Option<&SecretString>) -> Result<()> {
+    /// Stores the configured admin key, or revokes the one configured before.
+    pub(crate) async fn set_bootstrap_key(&self, key: Option<&SecretString>) -> Result<()> {
         let now = self.clock.now();
         match key {
             Some(key) => {

@@ -1,3 +1,3 @@
 //! Typed clients of other contexts.
 
-pub mod wallet;
+pub(crate) mod wallet;

@@ -1,4 +1,4 @@
-//! wallet-svc: wallets for users, and the asset that rewards are paid in.
+//! wallet-svc: the wallets of users, and the asset of rewards.
 
 use std::time::Duration;
 
@@ -22,70 +22,66 @@ use crate::{
 };
 
 /// The longest name of a wallet, in characters.
-pub const WALLET_NAME_MAX: usize = 255;
+pub(crate) const MAX_WALLET_NAME: usize = 255;
 
-/// How long a setting of wallet-svc is believed.
-const SETTINGS_FOR: Duration = Duration::from_secs(30);
+/// Settings of wallet-svc change only when it restarts.
+const SETTINGS_TTL: Duration = Duration::from_secs(30);
 
-/// The id of a wallet.
-pub type WalletId = Id<Wallet>;
+pub(crate) type WalletId = Id<Wallet>;
 
-/// A wallet of wallet-svc; only its id is known here.
+/// A wallet of wallet-svc, of which only the id is used.
 #[derive(Debug)]
-pub struct Wallet;
+pub(crate) struct Wallet;
 
-/// What rewards are paid in.
+/// The asset that rewards are paid in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RewardAsset {
-    /// Its code.
-    pub code: String,
-    /// How fine its amounts are.
-    pub places: DecimalPlaces,
+pub(crate) struct RewardAsset {
+    pub(crate) code: String,
+    pub(crate) places: DecimalPlaces,
 }
 
-/// The client.
 #[derive(Debug, Clone)]
-pub struct Wallets {
-    ledger: WalletServiceClient<Client>,
+pub(crate) struct Wallets {
+    wallet: WalletServiceClient<Client>,
     settings: SettingsServiceClient<Client>,
     assets: AssetServiceClient<Client>,
     reward: Cache<(), RewardAsset>,
 }
 
 impl Wallets {
-    /// Over this connection.
-    pub fn new(client: &Client) -> Self {
+    /// Creates the clients over a connection to wallet-svc.
+    pub(crate) fn new(connection: &Client) -> Self {
         Self {
-            ledger: client.service(),
-            settings: client.service(),
-            assets: client.service(),
+            wallet: connection.service(),
+            settings: connection.service(),
+            assets: connection.service(),
             reward: Cache::builder()
                 .max_capacity(1)
-                .time_to_live(SETTINGS_FOR)
+                .time_to_live(SETTINGS_TTL)
                 .build(),
         }
     }
 
-    /// Makes the user's primary wallet; a repeat answers the one made first.
-    pub async fn create(&self, user_id: UserId, name: String) -> Result<WalletId> {
+    /// Creates the user's primary wallet. A repeat returns the same wallet.
+    pub(crate) async fn create(&self, user_id: UserId, name: String) -> Result<WalletId> {
         let request = CreateWalletRequest {
             name: Some(name),
             owner_id: Some(user_id.to_string()),
             operation_id: Some(format!("user:{user_id}:wallet")),
             ..CreateWalletRequest::default()
         };
-        let answer = answered(self.ledger.clone().create_wallet(request).await)?;
-        let wallet = present(answer.wallet)?;
+        let response = message(self.wallet.clone().create_wallet(request).await)?;
+        let wallet = required(response.wallet)?;
         WalletId::parse(&wallet.id).map_err(Error::internal)
     }
 
-    /// Makes an existing wallet the user's. Safe to repeat.
-    pub async fn adopt(&self, wallet_id: WalletId, user_id: UserId) -> Result<()> {
+    /// Makes the user the owner of an existing wallet. Safe to repeat.
+    pub(crate) async fn adopt(&self, wallet_id: WalletId, user_id: UserId) -> Result<()> {
         let wallet = self.find(wallet_id).await?;
         if wallet.owner_id.as_deref() == Some(&*user_id.to_string()) {
             return Ok(());
         }
-        if wallet.owner_id.is_some() || self.receives_payments(wallet_id).await? {
+        if wallet.owner_id.is_some() || self.is_default_wallet(wallet_id).await? {
             return Err(Error::WalletTaken);
         }
         let request = UpdateWalletRequest {
@@ -96,79 +92,78 @@ impl Wallets {
             }),
             ..UpdateWalletRequest::default()
         };
-        answered(self.ledger.clone().update_wallet(request).await)?;
+        message(self.wallet.clone().update_wallet(request).await)?;
         Ok(())
     }
 
     async fn find(&self, wallet_id: WalletId) -> Result<wire::Wallet> {
         let id = wallet_id.to_string();
-        let answer = self
-            .ledger
-            .clone()
-            .get_wallet(GetWalletRequest { id })
-            .await;
-        present(answered(answer).map_err(unknown_wallet)?.wallet)
+        let request = GetWalletRequest { id };
+        let response = self.wallet.clone().get_wallet(request).await;
+        required(message(response).map_err(unknown_wallet)?.wallet)
     }
 
-    /// Whether it is the shop's own wallet, which belongs to nobody on purpose.
-    async fn receives_payments(&self, wallet_id: WalletId) -> Result<bool> {
-        Ok(self.read_settings().await?.default_wallet_id == wallet_id.to_string())
+    /// The default wallet is the shop's own: it has no owner on purpose.
+    async fn is_default_wallet(&self, wallet_id: WalletId) -> Result<bool> {
+        Ok(self.settings().await?.default_wallet_id == wallet_id.to_string())
     }
 
-    /// The bonus asset where one is set, else the default one.
-    pub async fn reward_asset(&self) -> Result<RewardAsset> {
-        if let Some(known) = self.reward.get(&()).await {
-            return Ok(known);
+    /// Returns the bonus asset if one is set, otherwise the default asset.
+    pub(crate) async fn reward_asset(&self) -> Result<RewardAsset> {
+        if let Some(cached) = self.reward.get(&()).await {
+            return Ok(cached);
         }
-        let settings = self.read_settings().await?;
+        let settings = self.settings().await?;
         let code = settings
             .bonus_asset_code
             .unwrap_or(settings.default_asset_code);
-        let answer = self
+        let response = self
             .assets
             .clone()
             .get_asset(GetAssetRequest { code })
             .await;
-        let asset = present(answered(answer).map_err(missing_asset)?.asset)?;
-        let places = DecimalPlaces::new(asset.decimal_places.into()).map_err(Error::internal)?;
-        let code = asset.code;
-        let reward = RewardAsset { code, places };
+        let asset = required(message(response).map_err(missing_asset)?.asset)?;
+        let reward = RewardAsset {
+            code: asset.code,
+            places: DecimalPlaces::new(asset.decimal_places.into()).map_err(Error::internal)?,
+        };
         self.reward.insert((), reward.clone()).await;
         Ok(reward)
     }
 
-    async fn read_settings(&self) -> Result<wire::Settings> {
-        let answer = self
-            .settings
-            .clone()
-            .get_settings(GetSettingsRequest {})
-            .await;
-        present(answered(answer)?.settings)
+    async fn settings(&self) -> Result<wire::Settings> {
+        let request = GetSettingsRequest {};
+        let response = self.settings.clone().get_settings(request).await;
+        required(message(response)?.settings)
     }
 }
 
-fn answered<T>(answer: Result<Response<T>, Status>) -> Result<T, Failure> {
-    match answer {
+/// Unwraps a response.
+fn message<T>(response: Result<Response<T>, Status>) -> Result<T, Failure> {
+    match response {
         Ok(response) => Ok(response.into_inner()),
         Err(status) => Err(Failure::from_status(&status)),
     }
 }
 
-/// A message that the contract promises.
-fn present<T>(message: Option<T>) -> Result<T> {
-    message.ok_or_else(|| Error::internal("wallet-svc answered without a body"))
+/// Unwraps a field that the contract promises.
+fn required<T>(field: Option<T>) -> Result<T> {
+    field.ok_or_else(|| Error::internal("a response of wallet-svc has no body"))
 }
 
-/// The wallet was named in a body: there it is an unknown reference, not a missing resource.
+/// The request named the wallet in its body: an unknown reference, not a missing resource.
 fn unknown_wallet(failure: Failure) -> Failure {
     if failure.code != Code::WalletNotFound {
         return failure;
     }
-    let message = "there is no such wallet";
-    Failure::invalid("primaryWalletId", FieldCode::UnknownReference, message)
+    Failure::invalid(
+        "primaryWalletId",
+        FieldCode::UnknownReference,
+        "wallet not found",
+    )
 }
 
-/// An asset that a setting names is never the caller's mistake.
+/// A setting of wallet-svc names the asset: that it is missing is never the caller's mistake.
 fn missing_asset(failure: Failure) -> Failure {
     if failure.code != Code::AssetNotFound {
         return failure;

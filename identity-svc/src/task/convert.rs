@@ -1,4 +1,4 @@
-//! A task on the wire: requests become checked values, tasks become messages.
+//! Conversion between tasks and their messages.
 
 use platform::{
     clock::to_proto,
@@ -10,12 +10,12 @@ use proto::identity::v1::{self as wire, CreateTaskRequest};
 
 use super::model::{Completion, NewTask, Task, TaskType, media_url};
 use crate::{
-    fields::{self, DESCRIPTION_MAX, NAME_MAX, TEXT_MAX},
+    fields::{self, MAX_DESCRIPTION, MAX_NAME, MAX_TEXT},
     user::UserId,
 };
 
-/// Reads a creation; the refusal names every field at fault.
-pub fn new_task(request: CreateTaskRequest) -> Result<NewTask, Failure> {
+/// Decodes a creation. The error names every invalid field.
+pub(crate) fn new_task(request: CreateTaskRequest) -> Result<NewTask, Failure> {
     let mut violations = Violations::default();
     let v = &mut violations;
     let kind = kind(v, request.r#type());
@@ -26,12 +26,12 @@ pub fn new_task(request: CreateTaskRequest) -> Result<NewTask, Failure> {
         FieldCode::Required,
         "is required",
     );
-    fields::check_text(v, "name", &request.name, NAME_MAX);
-    fields::check_text(v, "description", &request.description, DESCRIPTION_MAX);
-    let button_label = fields::optional_text(v, "buttonLabel", request.button_label, TEXT_MAX);
-    let survey_url = fields::optional_text(v, "surveyUrl", request.survey_url, TEXT_MAX);
-    let image = fields::optional_text(v, "image", request.image, TEXT_MAX);
-    let thumbnail = fields::optional_text(v, "thumbnail", request.thumbnail, TEXT_MAX);
+    fields::check_text(v, "name", &request.name, MAX_NAME);
+    fields::check_text(v, "description", &request.description, MAX_DESCRIPTION);
+    let button_label = fields::optional_text(v, "buttonLabel", request.button_label, MAX_TEXT);
+    let survey_url = fields::optional_text(v, "surveyUrl", request.survey_url, MAX_TEXT);
+    let image = fields::optional_text(v, "image", request.image, MAX_TEXT);
+    let thumbnail = fields::optional_text(v, "thumbnail", request.thumbnail, MAX_TEXT);
     let rank = request
         .order
         .as_deref()
@@ -56,8 +56,8 @@ pub fn new_task(request: CreateTaskRequest) -> Result<NewTask, Failure> {
     }
 }
 
-/// Reads the user that completed a task.
-pub fn user_id(text: &str) -> Result<UserId, Failure> {
+/// Parses the user of a completion.
+pub(crate) fn user_id(text: &str) -> Result<UserId, Failure> {
     if text.is_empty() {
         return Err(Failure::invalid(
             "userId",
@@ -69,7 +69,7 @@ pub fn user_id(text: &str) -> Result<UserId, Failure> {
 }
 
 fn kind(violations: &mut Violations, wire: wire::TaskType) -> Option<TaskType> {
-    let known = match wire {
+    let kind = match wire {
         wire::TaskType::Manual => Some(TaskType::Manual),
         wire::TaskType::Survey => Some(TaskType::Survey),
         wire::TaskType::Automatic => Some(TaskType::Automatic),
@@ -77,8 +77,8 @@ fn kind(violations: &mut Violations, wire: wire::TaskType) -> Option<TaskType> {
         wire::TaskType::Unspecified => None,
     };
     let message = "must be one of: automatic, manual, survey, system";
-    violations.check("type", known.is_some(), FieldCode::Enum, message);
-    known
+    violations.check("type", kind.is_some(), FieldCode::Enum, message);
+    kind
 }
 
 fn amount(violations: &mut Violations, text: &str) -> Option<Amount> {
@@ -104,8 +104,8 @@ impl From<TaskType> for wire::TaskType {
     }
 }
 
-/// A task as the caller sees it: `completed` says whether that caller is done with it.
-pub fn task(task: Task, media_base: &str, completed: bool) -> wire::Task {
+/// Encodes a task; `completed` is whether the caller has completed it.
+pub(crate) fn task(task: Task, media_base: &str, completed: bool) -> wire::Task {
     wire::Task {
         image_url: media_url(media_base, task.image.as_deref()),
         thumbnail_url: media_url(media_base, task.thumbnail.as_deref()),
@@ -156,17 +156,20 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_given_has_its_default() {
+    fn absent_fields_have_defaults() {
         let task = new_task(CreateTaskRequest {
             image: Some(String::new()),
             ..request()
         })
         .unwrap();
-        assert!(task.enabled && !task.featured && task.rank.is_none() && task.image.is_none());
+        assert!(task.enabled);
+        assert!(!task.featured);
+        assert_eq!(task.rank, None);
+        assert_eq!(task.image, None);
     }
 
     #[test]
-    fn every_field_at_fault_is_named() {
+    fn every_invalid_field_is_named() {
         let failure = new_task(CreateTaskRequest {
             name: " ".to_owned(),
             r#type: 99,
@@ -176,13 +179,13 @@ mod tests {
             ..CreateTaskRequest::default()
         })
         .unwrap_err();
-        let faults: Vec<_> = failure
+        let violations: Vec<_> = failure
             .fields
             .iter()
-            .map(|fault| (fault.field.as_str(), fault.code))
+            .map(|violation| (violation.field.as_str(), violation.code))
             .collect();
         assert_eq!(
-            faults,
+            violations,
             [
                 ("type", FieldCode::Enum),
                 ("amount", FieldCode::Range),
@@ -191,14 +194,16 @@ mod tests {
                 ("order", FieldCode::Format),
             ]
         );
-        for amount in ["", "1e3", "-1", "1.123456789"] {
-            assert!(
-                new_task(CreateTaskRequest {
-                    amount: amount.into(),
-                    ..request()
-                })
-                .is_err()
-            );
+    }
+
+    #[test]
+    fn an_amount_is_a_positive_decimal() {
+        for amount in ["", "0", "1e3", "-1", "1.123456789"] {
+            let invalid = CreateTaskRequest {
+                amount: amount.to_owned(),
+                ..request()
+            };
+            assert!(new_task(invalid).is_err(), "{amount}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A completion as an event.
+//! Events of completions.
 
 use platform::messaging::outbox::{Aggregate, Message};
 use proto::events::v1::TaskCompleted;
@@ -7,17 +7,17 @@ use uuid::Uuid;
 use super::model::Completion;
 use crate::{SCHEMA, clients::wallet::WalletId};
 
-/// `TaskCompleted`: all that wallet-svc needs to pay the reward once.
-pub fn completed(event_id: Uuid, completion: &Completion, wallet_id: WalletId) -> Message {
-    // A completion never changes: its first event is its only one.
-    let about = Aggregate {
+/// Creates `TaskCompleted`, with all that wallet-svc needs to pay the reward once.
+pub(crate) fn completed(event_id: Uuid, completion: &Completion, wallet_id: WalletId) -> Message {
+    // A completion never changes: it has one event.
+    let aggregate = Aggregate {
         kind: "task_completion",
         id: completion.id.uuid(),
         version: 1,
     };
     let body = TaskCompleted {
         completion_id: completion.id.to_string(),
-        version: about.version,
+        version: aggregate.version,
         task_id: completion.task_id.to_string(),
         user_id: completion.user_id.to_string(),
         wallet_id: wallet_id.to_string(),
@@ -25,5 +25,5 @@ pub fn completed(event_id: Uuid, completion: &Completion, wallet_id: WalletId) -
         asset_code: completion.asset_code.clone(),
         transaction_id: completion.transaction_id.to_string(),
     };
-    Message::new(SCHEMA, event_id, "TaskCompleted", about, &body)
+    Message::new(SCHEMA, event_id, "TaskCompleted", aggregate, &body)
 }

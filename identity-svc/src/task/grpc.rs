@@ -11,9 +11,8 @@ use tonic::{Request, Response, Status};
 use super::{Tasks, convert, model::TaskId};
 use crate::error::Error;
 
-/// Serves [`Tasks`].
 #[derive(Debug)]
-pub struct TaskGrpc(pub Tasks);
+pub(crate) struct TaskGrpc(pub(crate) Tasks);
 
 #[tonic::async_trait]
 impl TaskService for TaskGrpc {

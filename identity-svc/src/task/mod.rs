@@ -1,11 +1,11 @@
-//! Tasks: things a user can do once for a reward.
+//! Tasks, which a user can complete once for a reward.
 
-pub mod convert;
+mod convert;
 mod events;
-pub mod grpc;
-pub mod model;
+pub(crate) mod grpc;
+mod model;
 mod repo;
-pub mod service;
+mod service;
 
-pub use model::{CompletionId, TaskId, TransactionId};
-pub use service::Tasks;
+pub(crate) use model::TaskId;
+pub(crate) use service::Tasks;

@@ -1,4 +1,4 @@
-//! What a task is, who can complete it, and where its pictures are. Pure.
+//! Tasks, completions, and the rule of completing. Pure.
 
 use chrono::{DateTime, Utc};
 use platform::{ids::Id, money::Amount, rank::Rank};
@@ -8,121 +8,97 @@ use crate::{
     user::UserId,
 };
 
-/// The id of a task.
-pub type TaskId = Id<Task>;
+pub(crate) type TaskId = Id<Task>;
 
-/// The id of a completion.
-pub type CompletionId = Id<Completion>;
+pub(crate) type CompletionId = Id<Completion>;
 
-/// The id of a transaction of wallet-svc.
-pub type TransactionId = Id<Transaction>;
+pub(crate) type TransactionId = Id<Transaction>;
 
-/// A transaction of wallet-svc; only its id is known here.
+/// A transaction of wallet-svc, of which only the id is used.
 #[derive(Debug)]
-pub struct Transaction;
+pub(crate) struct Transaction;
 
-/// How a task comes to be completed.
+/// How a task is completed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, sqlx::Type)]
 #[sqlx(type_name = "text", rename_all = "lowercase")]
-pub enum TaskType {
-    /// Somebody says so.
+pub(crate) enum TaskType {
+    /// By decision of an admin.
     Manual,
-    /// A survey was filled in.
+    /// By filling in a survey.
     Survey,
-    /// A back end noticed it.
+    /// By an event in a back end of the shop.
     Automatic,
-    /// Guerdon itself noticed it.
+    /// By an event in Guerdon.
     System,
 }
 
-/// Something a user can do once for a reward.
 #[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
-pub struct Task {
-    /// Its id.
-    pub id: TaskId,
-    /// What it is called.
-    pub name: String,
-    /// What is to be done.
-    pub description: String,
-    /// How it comes to be completed.
-    pub kind: TaskType,
+pub(crate) struct Task {
+    pub(crate) id: TaskId,
+    pub(crate) name: String,
+    pub(crate) description: String,
+    pub(crate) kind: TaskType,
     /// The reward, in `asset_code`.
-    pub amount: Amount,
-    /// The asset that rewards were paid in when the task was created.
-    pub asset_code: String,
-    /// Text of the button that leads to it.
-    pub button_label: Option<String>,
-    /// Where the survey is.
-    pub survey_url: Option<String>,
-    /// A URL, or a path below the media base.
-    pub image: Option<String>,
-    /// A URL, or a path below the media base.
-    pub thumbnail: Option<String>,
-    /// Where it stands among the others; the public `order`.
-    pub rank: Rank,
-    /// Whether it can be completed, and is shown to users.
-    pub enabled: bool,
-    /// Whether it is shown first.
-    pub featured: bool,
+    pub(crate) amount: Amount,
+    /// The asset of rewards when the task was created.
+    pub(crate) asset_code: String,
+    pub(crate) button_label: Option<String>,
+    pub(crate) survey_url: Option<String>,
+    /// A URL, or a path relative to the media base.
+    pub(crate) image: Option<String>,
+    /// A URL, or a path relative to the media base.
+    pub(crate) thumbnail: Option<String>,
+    /// The public `order`.
+    pub(crate) rank: Rank,
+    /// Whether it can be completed, and users see it.
+    pub(crate) enabled: bool,
+    pub(crate) featured: bool,
     /// JSON object as the client wrote it.
-    pub custom_data: String,
-    /// When it was created.
-    pub created_at: DateTime<Utc>,
-    /// When it last changed.
-    pub updated_at: DateTime<Utc>,
+    pub(crate) custom_data: String,
+    pub(crate) created_at: DateTime<Utc>,
+    pub(crate) updated_at: DateTime<Utc>,
 }
 
-/// What the creator says about a task.
+/// A creation.
 #[derive(Debug)]
-pub struct NewTask {
-    /// What it is called.
-    pub name: String,
-    /// What is to be done.
-    pub description: String,
-    /// How it comes to be completed.
-    pub kind: TaskType,
-    /// The reward.
-    pub amount: Amount,
-    /// Text of the button that leads to it.
-    pub button_label: Option<String>,
-    /// Where the survey is.
-    pub survey_url: Option<String>,
-    /// A URL, or a path below the media base.
-    pub image: Option<String>,
-    /// A URL, or a path below the media base.
-    pub thumbnail: Option<String>,
-    /// Where it stands; `None` for after all others.
-    pub rank: Option<Rank>,
-    /// Whether it can be completed.
-    pub enabled: bool,
-    /// Whether it is shown first.
-    pub featured: bool,
-    /// JSON object as the client wrote it.
-    pub custom_data: String,
+pub(crate) struct NewTask {
+    pub(crate) name: String,
+    pub(crate) description: String,
+    pub(crate) kind: TaskType,
+    pub(crate) amount: Amount,
+    pub(crate) button_label: Option<String>,
+    pub(crate) survey_url: Option<String>,
+    pub(crate) image: Option<String>,
+    pub(crate) thumbnail: Option<String>,
+    /// `None`: after all others.
+    pub(crate) rank: Option<Rank>,
+    pub(crate) enabled: bool,
+    pub(crate) featured: bool,
+    pub(crate) custom_data: String,
 }
 
 /// One user's completion of one task.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Completion {
-    /// Its id.
-    pub id: CompletionId,
-    /// What was done.
-    pub task_id: TaskId,
-    /// Who did it.
-    pub user_id: UserId,
-    /// The reward.
-    pub amount: Amount,
-    /// What it is paid in.
-    pub asset_code: String,
-    /// The transaction that credits it.
-    pub transaction_id: TransactionId,
-    /// When.
-    pub created_at: DateTime<Utc>,
+pub(crate) struct Completion {
+    pub(crate) id: CompletionId,
+    pub(crate) task_id: TaskId,
+    pub(crate) user_id: UserId,
+    /// The reward, in `asset_code`.
+    pub(crate) amount: Amount,
+    pub(crate) asset_code: String,
+    /// The transaction that credits the reward.
+    pub(crate) transaction_id: TransactionId,
+    pub(crate) created_at: DateTime<Utc>,
 }
 
 impl NewTask {
-    /// The task as it begins.
-    pub fn create(self, id: TaskId, asset_code: String, rank: Rank, now: DateTime<Utc>) -> Task {
+    pub(crate) fn create(
+        self,
+        id: TaskId,
+        asset_code: String,
+        rank: Rank,
+        now: DateTime<Utc>,
+    ) -> Task {
         Task {
             id,
             name: self.name,
@@ -145,8 +121,8 @@ impl NewTask {
 }
 
 impl Task {
-    /// Refuses a completion that the task's or the user's state does not allow.
-    pub fn check_completable(&self, user_is_blocked: bool) -> Result<()> {
+    /// Checks that the states of the task and of the user allow a completion.
+    pub(crate) fn check_completable(&self, user_is_blocked: bool) -> Result<()> {
         if !self.enabled {
             return Err(Error::InvalidState("the task is not enabled"));
         }
@@ -157,18 +133,17 @@ impl Task {
     }
 }
 
-/// Where a picture is: what was written if it is a URL, else a path below the media base.
-pub fn media_url(base: &str, written: Option<&str>) -> Option<String> {
-    let written = written?;
+/// Returns the URL of an image: the text itself if it is one, otherwise its path at the media base.
+pub(crate) fn media_url(base: &str, text: Option<&str>) -> Option<String> {
+    let text = text?;
     let is_url = ["http://", "https://"].iter().any(|scheme| {
-        written
-            .get(..scheme.len())
+        text.get(..scheme.len())
             .is_some_and(|start| start.eq_ignore_ascii_case(scheme))
     });
     Some(if is_url {
-        written.to_owned()
+        text.to_owned()
     } else {
-        format!("{base}{written}")
+        format!("{base}{text}")
     })
 }
 
@@ -177,8 +152,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pictures_are_urls_or_below_the_media_base() {
-        let url = |written| media_url("http://m/", written);
+    fn image_paths_are_relative_to_the_media_base() {
+        let url = |text| media_url("http://m/", text);
         assert_eq!(
             url(Some("tasks/a.png")).as_deref(),
             Some("http://m/tasks/a.png")

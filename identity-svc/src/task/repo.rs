@@ -17,16 +17,16 @@ use crate::{
     user::UserId,
 };
 
-/// The place after all others.
+/// Returns the rank after all others.
 pub(super) async fn last_rank_in_tx(conn: &mut PgConnection) -> Result<Rank> {
     let last = sqlx::query_scalar!(
         r#"select rank::text as "rank!: Rank" from identity.tasks order by rank desc limit 1"#
-    );
-    let last = last.fetch_optional(conn).await?;
+    )
+    .fetch_optional(conn)
+    .await?;
     Ok(last.map_or_else(Rank::first, Rank::next))
 }
 
-/// Inserts a task.
 pub(super) async fn insert_in_tx(conn: &mut PgConnection, task: &Task) -> Result<()> {
     sqlx::query!(
         "insert into identity.tasks
@@ -55,9 +55,9 @@ pub(super) async fn insert_in_tx(conn: &mut PgConnection, task: &Task) -> Result
     Ok(())
 }
 
-/// The task with this id.
+/// Finds a task.
 pub(super) async fn find(db: impl PgExecutor<'_>, id: TaskId) -> Result<Option<Task>> {
-    let task = sqlx::query_as!(
+    Ok(sqlx::query_as!(
         Task,
         r#"select id, name, description, kind as "kind: TaskType", amount, asset_code,
                   button_label, survey_url, image, thumbnail, rank::text as "rank!: Rank", enabled,
@@ -65,11 +65,12 @@ pub(super) async fn find(db: impl PgExecutor<'_>, id: TaskId) -> Result<Option<T
            from identity.tasks
            where id = $1"#,
         id as _
-    );
-    Ok(task.fetch_optional(db).await?)
+    )
+    .fetch_optional(db)
+    .await?)
 }
 
-/// The task with this id, which stays as it is until this transaction ends.
+/// Finds a task and locks it against changes.
 pub(super) async fn find_for_share_in_tx(
     conn: &mut PgConnection,
     id: TaskId,
@@ -83,7 +84,7 @@ pub(super) async fn find_for_share_in_tx(
     find(conn, id).await
 }
 
-/// The list; without `all`, only what is enabled.
+/// Lists tasks; without `all`, only enabled ones.
 pub(super) async fn list(
     conn: &mut PgConnection,
     request: &ListRequest,
@@ -101,7 +102,7 @@ pub(super) async fn list(
     tasks.fetch(conn, request).await
 }
 
-/// Which of these tasks the user has completed.
+/// Returns those of the tasks that the user has completed.
 pub(super) async fn find_completed(
     db: impl PgExecutor<'_>,
     user_id: UserId,
@@ -111,11 +112,13 @@ pub(super) async fn find_completed(
         "select task_id from identity.task_completions where user_id = $1 and task_id = any($2)",
         user_id as _,
         tasks as _,
-    );
-    Ok(completed.fetch_all(db).await?.into_iter().collect())
+    )
+    .fetch_all(db)
+    .await?;
+    Ok(completed.into_iter().collect())
 }
 
-/// Records a completion; a second one of the same task by the same user is refused.
+/// Inserts a completion; refuses a second one of the task by the same user.
 pub(super) async fn insert_completion_in_tx(
     conn: &mut PgConnection,
     completion: &Completion,

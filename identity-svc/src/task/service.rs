@@ -1,4 +1,4 @@
-//! What callers do with tasks. Users see those that are enabled.
+//! Creating, reading and completing tasks. Users see only enabled ones.
 
 use std::collections::HashSet;
 
@@ -26,20 +26,24 @@ use crate::{
     user::{UserId, repo as users},
 };
 
-/// Creates, reads and completes tasks.
 #[derive(Debug, Clone)]
-pub struct Tasks {
+pub(crate) struct Tasks {
     pool: PgPool,
     wallets: Wallets,
-    /// What written image paths are below.
+    /// The base URL of relative image paths.
     media_base: String,
     clock: Clock,
     ids: Ids,
 }
 
 impl Tasks {
-    /// Over these.
-    pub fn new(pool: PgPool, wallets: Wallets, media_base: String, clock: Clock, ids: Ids) -> Self {
+    pub(crate) fn new(
+        pool: PgPool,
+        wallets: Wallets,
+        media_base: String,
+        clock: Clock,
+        ids: Ids,
+    ) -> Self {
         Self {
             pool,
             wallets,
@@ -49,8 +53,12 @@ impl Tasks {
         }
     }
 
-    /// Makes a task, whose reward is in the asset that rewards are paid in now.
-    pub async fn create(&self, key: Option<&Key>, new: NewTask) -> Result<Reply<wire::Task>> {
+    /// Creates a task. Its reward is in the current asset of rewards.
+    pub(crate) async fn create(
+        &self,
+        key: Option<&Key>,
+        new: NewTask,
+    ) -> Result<Reply<wire::Task>> {
         let asset = self.wallets.reward_asset().await?;
         check_precision(&new, &asset)?;
         let mut work = match idempotency::start(&self.pool, SCHEMA, key).await? {
@@ -67,37 +75,42 @@ impl Tasks {
         Ok(work.commit(task).await?)
     }
 
-    /// One task, as the caller sees it.
-    pub async fn get(&self, caller: &Caller, id: TaskId) -> Result<wire::Task> {
+    /// Returns a task as the caller sees it.
+    pub(crate) async fn get(&self, caller: &Caller, id: TaskId) -> Result<wire::Task> {
         let mut conn = self.pool.acquire().await?;
-        let task = repo::find(&mut *conn, id).await?;
-        let task = task.filter(|task| task.enabled || caller.is_admin());
-        let task = task.ok_or(Error::TaskNotFound)?;
+        let task = repo::find(&mut *conn, id)
+            .await?
+            .filter(|task| task.enabled || caller.is_admin())
+            .ok_or(Error::TaskNotFound)?;
         let completed = completed_by(&mut conn, caller, &[task.id]).await?;
         let is_completed = completed.contains(&task.id);
         Ok(convert::task(task, &self.media_base, is_completed))
     }
 
-    /// A page of tasks, as the caller sees them.
-    pub async fn list(&self, caller: &Caller, request: &ListRequest) -> Result<Page<wire::Task>> {
+    /// Lists tasks as the caller sees them.
+    pub(crate) async fn list(
+        &self,
+        caller: &Caller,
+        request: &ListRequest,
+    ) -> Result<Page<wire::Task>> {
         let mut conn = self.pool.acquire().await?;
         let page = repo::list(&mut conn, request, caller.is_admin()).await?;
         let ids: Vec<_> = page.rows.iter().map(|task| task.id).collect();
         let completed = completed_by(&mut conn, caller, &ids).await?;
-        let message = |task: Task| {
+        let tasks = page.rows.into_iter().map(|task| {
             let is_completed = completed.contains(&task.id);
             convert::task(task, &self.media_base, is_completed)
-        };
+        });
         Ok(Page {
-            rows: page.rows.into_iter().map(message).collect(),
+            rows: tasks.collect(),
             total: page.total,
             next_cursor: page.next_cursor,
             include: page.include,
         })
     }
 
-    /// Records that the user completed the task, once; the reward follows by `TaskCompleted`.
-    pub async fn complete(
+    /// Records that a user completed a task, once. `TaskCompleted` makes wallet-svc pay the reward.
+    pub(crate) async fn complete(
         &self,
         key: Option<&Key>,
         task_id: TaskId,
@@ -107,19 +120,21 @@ impl Tasks {
             Started::Replay(reply) => return Ok(reply),
             Started::Fresh(work) => work,
         };
-        let task = repo::find_for_share_in_tx(&mut work, task_id).await?;
-        let task = task.ok_or(Error::TaskNotFound)?;
-        let user = users::find_for_share_in_tx(&mut work, user_id).await?;
-        let user = user.ok_or_else(unknown_user)?;
+        let task = repo::find_for_share_in_tx(&mut work, task_id)
+            .await?
+            .ok_or(Error::TaskNotFound)?;
+        let user = users::find_for_share_in_tx(&mut work, user_id)
+            .await?
+            .ok_or_else(unknown_user)?;
         task.check_completable(user.blocked)?;
-        let completion = self.completion(task, user_id);
+        let completion = self.new_completion(task, user_id);
         repo::insert_completion_in_tx(&mut work, &completion).await?;
         let event = events::completed(self.ids.uuid(), &completion, user.primary_wallet_id);
         outbox::append_in_tx(&mut work, SCHEMA, &[event]).await?;
         Ok(work.commit(completion.into()).await?)
     }
 
-    fn completion(&self, task: Task, user_id: UserId) -> Completion {
+    fn new_completion(&self, task: Task, user_id: UserId) -> Completion {
         Completion {
             id: self.ids.next(),
             task_id: task.id,
@@ -132,7 +147,7 @@ impl Tasks {
     }
 }
 
-/// Which of these tasks the calling user has completed; none for anyone else.
+/// Returns those of the tasks that the calling user has completed; none for other callers.
 async fn completed_by(
     conn: &mut PgConnection,
     caller: &Caller,
@@ -145,6 +160,7 @@ async fn completed_by(
     repo::find_completed(conn, user_id, tasks).await
 }
 
+/// Checks that the amount has no more decimals than its asset.
 fn check_precision(new: &NewTask, asset: &RewardAsset) -> Result<(), Failure> {
     if new.amount.fits(asset.places) {
         return Ok(());
@@ -157,11 +173,7 @@ fn check_precision(new: &NewTask, asset: &RewardAsset) -> Result<(), Failure> {
     ))
 }
 
-/// The user was named in a body: there it is an unknown reference, not a missing resource.
+/// The request named the user in its body: an unknown reference, not a missing resource.
 fn unknown_user() -> Failure {
-    Failure::invalid(
-        "userId",
-        FieldCode::UnknownReference,
-        "there is no such user",
-    )
+    Failure::invalid("userId", FieldCode::UnknownReference, "user not found")
 }

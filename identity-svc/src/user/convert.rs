@@ -1,4 +1,4 @@
-//! A user on the wire: requests become checked values, users become messages.
+//! Conversion between users and their messages.
 
 use platform::{
     auth::Role,
@@ -15,40 +15,38 @@ use super::{
 };
 use crate::{
     clients::wallet::WalletId,
-    fields::{self, NAME_MAX, TEXT_MAX},
+    fields::{self, MAX_NAME, MAX_TEXT},
 };
 
-/// Reads a creation; the refusal names every field at fault.
-pub fn new_user(request: CreateUserRequest) -> Result<NewUser, Failure> {
+/// Decodes a creation. The error names every invalid field.
+pub(crate) fn new_user(request: CreateUserRequest) -> Result<NewUser, Failure> {
     let mut violations = Violations::default();
     let v = &mut violations;
     let email =
         required(v, "email", &request.email).and_then(|text| v.value("email", Email::parse(text)));
     let password = required(v, "password", &request.password)
         .and_then(|text| v.value("password", Password::parse(text)));
-    let wallet_id = request.primary_wallet_id.as_deref();
-    let wallet_id = wallet_id.and_then(|text| v.value("primaryWalletId", WalletId::parse(text)));
+    let wallet_id = request
+        .primary_wallet_id
+        .and_then(|text| v.value("primaryWalletId", WalletId::parse(&text)));
     let profile = NewProfile {
-        name: fields::optional_text(v, "name", request.name, NAME_MAX),
-        locale: fields::optional_text(v, "locale", request.locale, TEXT_MAX),
+        name: fields::optional_text(v, "name", request.name, MAX_NAME),
+        locale: fields::optional_text(v, "locale", request.locale, MAX_TEXT),
         roles: roles(v, &request.roles),
         approved: request.approved,
         blocked: request.blocked,
         verified: request.verified,
         custom_data: fields::custom_data(v, request.custom_data),
     };
-    let code = fields::optional_text(v, "code", request.code, TEXT_MAX);
+    let code = fields::optional_text(v, "code", request.code, MAX_TEXT);
     match (email, password) {
-        (Some(email), Some(password)) if violations.is_empty() => {
-            let code = code.as_deref().map(ReferralCode::read);
-            Ok(NewUser {
-                email,
-                password,
-                profile,
-                code,
-                wallet_id,
-            })
-        }
+        (Some(email), Some(password)) if violations.is_empty() => Ok(NewUser {
+            email,
+            password,
+            profile,
+            code: code.as_deref().map(ReferralCode::parse),
+            wallet_id,
+        }),
         _ => Err(violations.into_failure()),
     }
 }
@@ -58,7 +56,7 @@ fn required<'t>(violations: &mut Violations, field: &str, text: &'t str) -> Opti
     (!text.is_empty()).then_some(text)
 }
 
-/// The roles, each once; `user` where none is named.
+/// Parses role names and drops repeats; the default is `user`.
 fn roles(violations: &mut Violations, names: &[String]) -> Vec<Role> {
     let mut roles = Vec::new();
     for name in names {
@@ -74,15 +72,15 @@ fn roles(violations: &mut Violations, names: &[String]) -> Vec<Role> {
     roles
 }
 
-/// The ids of a batch.
-pub fn ids(texts: &[String]) -> Result<Vec<UserId>, Failure> {
-    let ids = texts.iter().map(|text| UserId::parse(text));
-    ids.collect::<Result<_, _>>()
-        .map_err(|invalid| invalid.at("ids"))
+/// Parses the ids of a batch.
+pub(crate) fn ids(texts: &[String]) -> Result<Vec<UserId>, Failure> {
+    texts
+        .iter()
+        .map(|text| UserId::parse(text).map_err(|invalid| invalid.at("ids")))
+        .collect()
 }
 
-/// A user as a message.
-pub fn user(user: User) -> wire::User {
+pub(crate) fn user(user: User) -> wire::User {
     wire::User {
         id: user.id.to_string(),
         email: user.email,
@@ -120,16 +118,18 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_given_has_its_default() {
+    fn absent_fields_have_defaults() {
         let user = new_user(request()).unwrap();
         assert_eq!(user.email.as_str(), "Ann@example.com");
         assert_eq!(user.profile.roles, [Role::User]);
         assert_eq!(user.profile.custom_data, "{}");
-        assert!(user.code.is_none() && user.wallet_id.is_none() && user.profile.name.is_none());
+        assert_eq!(user.code, None);
+        assert_eq!(user.wallet_id, None);
+        assert_eq!(user.profile.name, None);
     }
 
     #[test]
-    fn every_field_at_fault_is_named() {
+    fn every_invalid_field_is_named() {
         let failure = new_user(CreateUserRequest {
             email: String::new(),
             password: "short".to_owned(),
@@ -140,13 +140,13 @@ mod tests {
             ..CreateUserRequest::default()
         })
         .unwrap_err();
-        let faults: Vec<_> = failure
+        let violations: Vec<_> = failure
             .fields
             .iter()
-            .map(|fault| (fault.field.as_str(), fault.code))
+            .map(|violation| (violation.field.as_str(), violation.code))
             .collect();
         assert_eq!(
-            faults,
+            violations,
             [
                 ("email", FieldCode::Required),
                 ("password", FieldCode::Length),
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_role_named_twice_is_one() {
+    fn repeated_roles_are_dropped() {
         let names = ["admin", "user", "admin"].map(str::to_owned).to_vec();
         let user = new_user(CreateUserRequest {
             roles: names,

@@ -1,4 +1,4 @@
-//! Email addresses: which are accepted, and the one canonical form that tells two apart.
+//! Email addresses: validation, and the canonical form that is unique.
 
 use std::fmt;
 
@@ -6,20 +6,19 @@ use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
 use platform::error::{FieldCode, InvalidValue};
 use unicode_normalization::UnicodeNormalization as _;
 
-/// The longest address that mail can be sent to (RFC 5321, 4.5.3.1.3, less its brackets).
+/// The longest address (RFC 5321, 4.5.3.1.3, less the brackets).
 const MAX_BYTES: usize = 254;
 
-/// The longest part before the `@` (RFC 5321, 4.5.3.1.1).
+/// The longest local part (RFC 5321, 4.5.3.1.1).
 const MAX_LOCAL_BYTES: usize = 64;
 
-/// An address that mail can be sent to: the local part as it was written, the domain in lower-case
-/// ASCII.
+/// A valid address: the local part as the client wrote it, the domain in lower-case ASCII.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Email(String);
+pub(crate) struct Email(String);
 
 impl Email {
-    /// Trims and checks an address. The domain may be written in any script and becomes ASCII.
-    pub fn parse(text: &str) -> Result<Self, InvalidValue> {
+    /// Trims and parses an address. A domain in another script is converted to ASCII.
+    pub(crate) fn parse(text: &str) -> Result<Self, InvalidValue> {
         let (local, domain) = text.trim().rsplit_once('@').ok_or_else(invalid)?;
         if !is_local_part(local) {
             return Err(invalid());
@@ -34,23 +33,22 @@ impl Email {
         Ok(Self(email))
     }
 
-    /// The address as it is shown and written to.
-    pub fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The form that is unique: all of it in lower case. Dots and tags stay, they are other boxes.
-    pub fn canonical(&self) -> String {
+    /// Returns the unique form: all in lower case. Dots and tags stay, as they name other mailboxes.
+    pub(crate) fn canonical(&self) -> String {
         canonical(&self.0)
     }
 }
 
-/// The canonical form of a text that need not be a whole address, for comparing.
-pub fn canonical(text: &str) -> String {
+/// Returns the canonical form of a text that need not be a whole address, for comparisons.
+pub(crate) fn canonical(text: &str) -> String {
     text.trim().to_lowercase()
 }
 
-/// A dot-atom (RFC 5322, 3.2.3): what mailboxes are called in practice, in ASCII.
+/// Accepts a dot-atom in ASCII (RFC 5322, 3.2.3), as mailboxes are named in practice.
 fn is_local_part(local: &str) -> bool {
     let is_atext = |b: u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-/=?^_`{|}~".contains(&b);
     local.len() <= MAX_LOCAL_BYTES
@@ -59,7 +57,7 @@ fn is_local_part(local: &str) -> bool {
             .all(|atom| !atom.is_empty() && atom.bytes().all(is_atext))
 }
 
-/// A domain of two labels or more in its ASCII form (UTS 46, non-transitional).
+/// Converts a domain of at least two labels to ASCII (UTS 46, non-transitional).
 fn ascii_domain(domain: &str) -> Result<String, InvalidValue> {
     let ascii = Uts46::new()
         .to_ascii(
@@ -78,7 +76,7 @@ fn ascii_domain(domain: &str) -> Result<String, InvalidValue> {
     Ok(ascii.into_owned())
 }
 
-/// Whether the mapping dropped something that cannot be seen, such as a zero-width space.
+/// Detects invisible characters that the mapping dropped, such as a zero-width space.
 fn hides_characters(domain: &str, ascii: &str) -> bool {
     let shown = idna::domain_to_unicode(ascii).0;
     !domain.is_ascii() && shown != domain.to_lowercase().nfkc().collect::<String>()
@@ -88,7 +86,7 @@ fn invalid() -> InvalidValue {
     InvalidValue::new(FieldCode::Format, "must be an email address")
 }
 
-/// Addresses are personal data: they are not for logs.
+/// Hides the address, which is personal data, from logs.
 impl fmt::Debug for Email {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Email(..)")
@@ -108,8 +106,8 @@ mod tests {
     }
 
     #[test]
-    fn keeps_what_was_written_but_for_space_and_the_domains_case() {
-        for (written, kept) in [
+    fn parsing_trims_and_normalises_only_the_domain() {
+        for (written, parsed) in [
             ("Foo.Bar+tag@Example.com", "Foo.Bar+tag@example.com"),
             (" a@x.com", "a@x.com"),
             ("a@x.com\n", "a@x.com"),
@@ -120,12 +118,12 @@ mod tests {
             ("a@日本.jp", "a@xn--wgv71a.jp"),
             ("a@4chan.org", "a@4chan.org"),
         ] {
-            assert_eq!(parse(written).as_deref(), Some(kept), "{written}");
+            assert_eq!(parse(written).as_deref(), Some(parsed), "{written}");
         }
     }
 
     #[test]
-    fn refuses_what_mail_cannot_be_sent_to() {
+    fn invalid_addresses_are_refused() {
         let long_local = format!("{}@x.com", "a".repeat(320));
         let long_label = format!("a@{}.com", "b".repeat(64));
         let long = format!("a@{}com", "bcdefghi.".repeat(30));
@@ -171,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn one_mailbox_has_one_canonical_form() {
+    fn canonical_forms_ignore_case_but_not_dots_and_tags() {
         let canonical = |text| Email::parse(text).unwrap().canonical();
         assert_eq!(canonical("A@Example.com"), canonical(" a@EXAMPLE.COM "));
         assert_eq!(
@@ -184,7 +182,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn never_panics_and_what_it_keeps_it_takes_again(text in ".{0,40}@.{0,40}") {
+        fn parsing_never_panics_and_is_idempotent(text in ".{0,40}@.{0,40}") {
             if let Ok(email) = Email::parse(&text) {
                 prop_assert!(email.as_str().is_ascii());
                 let again = Email::parse(email.as_str());

@@ -1,4 +1,4 @@
-//! A user's changes as events.
+//! Events of users.
 
 use platform::messaging::outbox::{Aggregate, Message};
 use proto::events::v1;
@@ -7,8 +7,8 @@ use uuid::Uuid;
 use super::model::{Action, User};
 use crate::SCHEMA;
 
-/// `UserCreated`: with every flag, so that no consumer has to ask back.
-pub fn created(event_id: Uuid, user: &User) -> Message {
+/// Creates `UserCreated`, with every flag: no consumer has to read the user.
+pub(crate) fn created(event_id: Uuid, user: &User) -> Message {
     let body = v1::UserCreated {
         user_id: user.id.to_string(),
         version: user.version,
@@ -21,22 +21,22 @@ pub fn created(event_id: Uuid, user: &User) -> Message {
     Message::new(SCHEMA, event_id, "UserCreated", aggregate(user), &body)
 }
 
-/// `UserApproved`, `UserBlocked` or `UserUnblocked`.
-pub fn acted(event_id: Uuid, user: &User, action: Action) -> Message {
+/// Creates `UserApproved`, `UserBlocked` or `UserUnblocked`.
+pub(crate) fn acted(event_id: Uuid, user: &User, action: Action) -> Message {
     let (user_id, version) = (user.id.to_string(), user.version);
-    let about = aggregate(user);
+    let aggregate = aggregate(user);
     match action {
         Action::Approve => {
             let body = v1::UserApproved { user_id, version };
-            Message::new(SCHEMA, event_id, "UserApproved", about, &body)
+            Message::new(SCHEMA, event_id, "UserApproved", aggregate, &body)
         }
         Action::Block => {
             let body = v1::UserBlocked { user_id, version };
-            Message::new(SCHEMA, event_id, "UserBlocked", about, &body)
+            Message::new(SCHEMA, event_id, "UserBlocked", aggregate, &body)
         }
         Action::Unblock => {
             let body = v1::UserUnblocked { user_id, version };
-            Message::new(SCHEMA, event_id, "UserUnblocked", about, &body)
+            Message::new(SCHEMA, event_id, "UserUnblocked", aggregate, &body)
         }
     }
 }

@@ -15,13 +15,10 @@ use super::{
 };
 use crate::error::{Error, Result};
 
-/// Serves [`Users`] and [`Provisioning`].
 #[derive(Debug)]
-pub struct UserGrpc {
-    /// Reads and actions.
-    pub users: Users,
-    /// Creation.
-    pub provisioning: Provisioning,
+pub(crate) struct UserGrpc {
+    pub(crate) users: Users,
+    pub(crate) provisioning: Provisioning,
 }
 
 #[tonic::async_trait]

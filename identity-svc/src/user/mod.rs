@@ -1,16 +1,16 @@
-//! Users: their profile, state and credentials, and the saga that gives each a wallet.
+//! Users: profile, state and credentials, and the saga that creates each with a wallet.
 
-pub mod convert;
-pub mod email;
+mod convert;
+mod email;
 mod events;
-pub mod grpc;
-pub mod model;
-pub mod password;
-pub mod provisioning;
-pub mod referral;
+pub(crate) mod grpc;
+mod model;
+mod password;
+mod provisioning;
+mod referral;
 pub(crate) mod repo;
-pub mod service;
+mod service;
 
-pub use model::UserId;
-pub use provisioning::Provisioning;
-pub use service::Users;
+pub(crate) use model::UserId;
+pub(crate) use provisioning::Provisioning;
+pub(crate) use service::Users;

@@ -1,99 +1,78 @@
-//! What a user is and how it changes. Pure: no database, network, clock or randomness.
+//! The state of a user and its changes. Pure: no database, network, clock or randomness.
 
 use chrono::{DateTime, Utc};
 use platform::{auth::Role, ids::Id};
 
 use super::{email::Email, password::Password, referral::ReferralCode};
-use crate::clients::wallet::{WALLET_NAME_MAX, WalletId};
+use crate::clients::wallet::{MAX_WALLET_NAME, WalletId};
 
-/// The id of a user.
-pub type UserId = Id<User>;
+pub(crate) type UserId = Id<User>;
 
-/// A user whose creation is complete.
+/// A user with a wallet; one still being provisioned is not read as a `User`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct User {
-    /// Its id.
-    pub id: UserId,
-    /// Number of its last event.
-    pub version: i64,
-    /// As it is shown.
-    pub email: String,
-    /// What it is called.
-    pub name: Option<String>,
-    /// Confirmed phone number; nothing confirms one yet.
-    pub phone: Option<String>,
-    /// Language and region.
-    pub locale: Option<String>,
-    /// What it may do; never empty.
-    pub roles: Vec<Role>,
-    /// Whether an admin let it in.
-    pub approved: bool,
-    /// Whether an admin shut it out.
-    pub blocked: bool,
-    /// Whether its identity was checked.
-    pub verified: bool,
-    /// The wallet that rewards are paid to.
-    pub primary_wallet_id: WalletId,
-    /// What it gives to others to join with.
-    pub referral_code: String,
-    /// Who referred it.
-    pub referral_user_id: Option<UserId>,
+pub(crate) struct User {
+    pub(crate) id: UserId,
+    /// The version in its last event.
+    pub(crate) version: i64,
+    pub(crate) email: String,
+    pub(crate) name: Option<String>,
+    /// A confirmed number; nothing confirms one yet.
+    pub(crate) phone: Option<String>,
+    pub(crate) locale: Option<String>,
+    /// Never empty.
+    pub(crate) roles: Vec<Role>,
+    pub(crate) approved: bool,
+    pub(crate) blocked: bool,
+    /// Whether the user's identity was checked.
+    pub(crate) verified: bool,
+    /// Rewards are paid to it.
+    pub(crate) primary_wallet_id: WalletId,
+    pub(crate) referral_code: String,
+    /// The user who referred this one.
+    pub(crate) referral_user_id: Option<UserId>,
     /// JSON object as the client wrote it.
-    pub custom_data: String,
-    /// When it was created.
-    pub created_at: DateTime<Utc>,
-    /// When it last changed.
-    pub updated_at: DateTime<Utc>,
+    pub(crate) custom_data: String,
+    pub(crate) created_at: DateTime<Utc>,
+    pub(crate) updated_at: DateTime<Utc>,
 }
 
-/// What the creator says about a user.
+/// A creation.
 #[derive(Debug)]
-pub struct NewUser {
-    /// Its address.
-    pub email: Email,
-    /// Its password.
-    pub password: Password,
-    /// Everything else.
-    pub profile: NewProfile,
-    /// Code of the user that referred it.
-    pub code: Option<ReferralCode>,
-    /// An existing wallet that is to become its primary one.
-    pub wallet_id: Option<WalletId>,
+pub(crate) struct NewUser {
+    pub(crate) email: Email,
+    pub(crate) password: Password,
+    pub(crate) profile: NewProfile,
+    /// The code of the user who referred this one.
+    pub(crate) code: Option<ReferralCode>,
+    /// An existing wallet to become the primary one.
+    pub(crate) wallet_id: Option<WalletId>,
 }
 
-/// The part of a new user that is kept as it is given.
+/// The fields of a creation that are stored as they are.
 #[derive(Debug, Clone)]
-pub struct NewProfile {
-    /// What it is called.
-    pub name: Option<String>,
-    /// Language and region.
-    pub locale: Option<String>,
-    /// What it may do; never empty.
-    pub roles: Vec<Role>,
-    /// Created approved.
-    pub approved: bool,
-    /// Created blocked.
-    pub blocked: bool,
-    /// Created verified.
-    pub verified: bool,
+pub(crate) struct NewProfile {
+    pub(crate) name: Option<String>,
+    pub(crate) locale: Option<String>,
+    /// Never empty.
+    pub(crate) roles: Vec<Role>,
+    pub(crate) approved: bool,
+    pub(crate) blocked: bool,
+    pub(crate) verified: bool,
     /// JSON object as the client wrote it.
-    pub custom_data: String,
+    pub(crate) custom_data: String,
 }
 
-/// What an admin does to a user.
+/// A change of a user's state by an admin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Action {
-    /// Lets it in.
+pub(crate) enum Action {
     Approve,
-    /// Shuts it out.
     Block,
-    /// Ends a block.
     Unblock,
 }
 
 impl User {
-    /// Does the action. `false` if there was nothing to do: the user is exactly as before.
-    pub fn act(&mut self, action: Action, now: DateTime<Utc>) -> bool {
+    /// Applies an action. Returns `false` if it changes nothing.
+    pub(crate) fn apply(&mut self, action: Action, now: DateTime<Utc>) -> bool {
         let (flag, value) = match action {
             Action::Approve => (&mut self.approved, true),
             Action::Block => (&mut self.blocked, true),
@@ -109,14 +88,14 @@ impl User {
     }
 }
 
-/// The name of a user's wallet, cut to what a wallet can be called.
-pub fn wallet_name(name: Option<&str>, email: &str) -> String {
+/// Returns the name of a user's wallet, truncated to the longest that a wallet may have.
+pub(crate) fn wallet_name(name: Option<&str>, email: &str) -> String {
     const SUFFIX: &str = " wallet";
     let owner = name
         .map(str::trim)
         .filter(|name| !name.is_empty())
         .unwrap_or(email);
-    let room = WALLET_NAME_MAX - SUFFIX.len();
+    let room = MAX_WALLET_NAME - SUFFIX.len();
     owner.chars().take(room).chain(SUFFIX.chars()).collect()
 }
 
@@ -149,30 +128,32 @@ mod tests {
     }
 
     #[test]
-    fn an_action_counts_once() {
+    fn a_repeated_action_changes_nothing() {
         let mut user = user();
-        let later = DateTime::from_timestamp_millis(5).unwrap();
+        let now = DateTime::from_timestamp_millis(5).unwrap();
+        let later = DateTime::from_timestamp_millis(9).unwrap();
         for (action, version) in [
             (Action::Approve, 2),
             (Action::Block, 3),
             (Action::Unblock, 4),
         ] {
-            assert!(user.act(action, later));
-            let after = user.clone();
-            assert!(!user.act(action, DateTime::from_timestamp_millis(9).unwrap()));
-            assert_eq!((user.version, user.updated_at), (version, later));
-            assert_eq!(user, after);
+            assert!(user.apply(action, now));
+            let changed = user.clone();
+            assert_eq!(changed.version, version);
+            assert_eq!(changed.updated_at, now);
+            assert!(!user.apply(action, later));
+            assert_eq!(user, changed);
         }
         assert!(user.approved && !user.blocked);
     }
 
     #[test]
-    fn a_wallet_is_called_after_its_owner() {
+    fn a_wallet_is_named_after_its_owner() {
         assert_eq!(wallet_name(Some("Ann"), "ann@x.com"), "Ann wallet");
         assert_eq!(wallet_name(None, "ann@x.com"), "ann@x.com wallet");
         assert_eq!(wallet_name(Some(" "), "ann@x.com"), "ann@x.com wallet");
         let long = wallet_name(Some(&"é".repeat(255)), "ann@x.com");
-        assert_eq!(long.chars().count(), WALLET_NAME_MAX);
+        assert_eq!(long.chars().count(), MAX_WALLET_NAME);
         assert!(long.ends_with("é wallet"));
     }
 }

@@ -1,4 +1,4 @@
-//! Passwords: the rule they follow, and hashing them (Argon2id) at a bounded cost.
+//! Passwords: validation, and hashing (Argon2id) at a bounded cost.
 
 use std::{fmt, num::NonZero, sync::Arc, thread};
 
@@ -13,13 +13,13 @@ use crate::error::{Error, Result};
 const MIN_CHARS: usize = 8;
 const MAX_CHARS: usize = 256;
 
-/// A password that follows the rule, in normal form (NFKC), so that it is the same from any keyboard.
-pub struct Password(SecretString);
+/// A valid password in normal form (NFKC): the same from any keyboard.
+pub(crate) struct Password(SecretString);
 
 impl Password {
-    /// Checks the rule: 8 to 256 characters, with a capital, a lower-case letter and a digit, each
-    /// of ASCII. Spaces count and stay. What is too long is refused before any work on it.
-    pub fn parse(text: &str) -> Result<Self, InvalidValue> {
+    /// Parses a password: 8 to 256 characters with a capital, a lower-case letter and a digit, each
+    /// of ASCII. Spaces count and stay. A text that is too long is refused before it is normalised.
+    pub(crate) fn parse(text: &str) -> Result<Self, InvalidValue> {
         if text.chars().nth(MAX_CHARS).is_some() {
             return Err(wrong_length());
         }
@@ -55,15 +55,15 @@ impl fmt::Debug for Password {
     }
 }
 
-/// Hashes passwords on threads of their own, few at a time: one takes 19 MiB and tens of
-/// milliseconds, and a rush of sign-ups must not starve everything else.
+/// Hashes passwords on blocking threads, a few at a time: a hash takes 19 MiB and tens of
+/// milliseconds, and many sign-ups must not starve other requests.
 #[derive(Debug, Clone)]
-pub struct Hasher {
+pub(crate) struct Hasher {
     permits: Arc<Semaphore>,
 }
 
 impl Default for Hasher {
-    /// A hasher that takes half of the machine's cores at most.
+    /// Creates a hasher that uses at most half of the machine's cores.
     fn default() -> Self {
         let cores = thread::available_parallelism().map_or(1, NonZero::get);
         Self {
@@ -73,23 +73,23 @@ impl Default for Hasher {
 }
 
 impl Hasher {
-    /// The hash in PHC form, with a random salt.
-    pub async fn hash(&self, password: &Password) -> Result<String> {
+    /// Returns the hash in PHC form, with a random salt.
+    pub(crate) async fn hash(&self, password: &Password) -> Result<String> {
         let password = password.0.clone();
         let permit = Arc::clone(&self.permits)
             .acquire_owned()
             .await
             .map_err(Error::internal)?;
-        let hash = task::spawn_blocking(move || {
-            // Held here, so that a caller who goes away does not make room for another hash.
+        task::spawn_blocking(move || {
+            // Held until the hash is done, also if its caller is gone.
             let _permit = permit;
             Argon2::default()
                 .hash_password(password.expose_secret().as_bytes())
                 .map(|hash| hash.to_string())
-        });
-        hash.await
-            .map_err(Error::internal)?
-            .map_err(Error::internal)
+        })
+        .await
+        .map_err(Error::internal)?
+        .map_err(Error::internal)
     }
 }
 
@@ -99,14 +99,14 @@ mod tests {
 
     use super::*;
 
-    fn refused(text: &str) -> Option<FieldCode> {
+    fn error(text: &str) -> Option<FieldCode> {
         Password::parse(text).err().map(|invalid| invalid.code)
     }
 
     #[test]
-    fn follows_the_rule() {
+    fn length_and_character_classes_are_checked() {
         let long = |chars: usize| format!("Aa1{}", "é".repeat(chars - 3));
-        for (text, verdict) in [
+        for (text, expected) in [
             ("Abcdef1", Some(FieldCode::Length)),
             ("Abcdefg1", None),
             ("Abcdefg1 ", None),
@@ -124,12 +124,12 @@ mod tests {
             ("Abcdefg1\0", Some(FieldCode::Format)),
             ("", Some(FieldCode::Length)),
         ] {
-            assert_eq!(refused(text), verdict, "{text:.20}");
+            assert_eq!(error(text), expected, "{text:.20}");
         }
     }
 
     #[tokio::test]
-    async fn every_character_counts_in_any_normal_form() {
+    async fn hashes_cover_every_character_and_any_normal_form() {
         let common = format!("Aa1{}", "x".repeat(96));
         let composed = Password::parse(&format!("{common}\u{e9}")).unwrap();
         let hash = Hasher::default().hash(&composed).await.unwrap();
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn is_not_shown() {
+    fn debug_output_hides_the_password() {
         assert_eq!(
             format!("{:?}", Password::parse("Abcdefg1").unwrap()),
             "Password(..)"

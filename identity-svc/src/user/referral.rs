@@ -2,39 +2,32 @@
 
 use platform::ids::Ids;
 
-/// Random characters after the letter: 45 bits.
+/// Random characters after the `R`: 45 bits.
 const RANDOM_CHARS: usize = 9;
 
-/// A code that may be somebody's, in the form in which it is stored.
+/// A referral code in its stored form. Whether a user has it is another question.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReferralCode(String);
+pub(crate) struct ReferralCode(String);
 
 impl ReferralCode {
-    /// A new code. Two being equal is left to the database's unique constraint.
-    pub fn generate(ids: &Ids) -> Self {
+    /// Generates a code. The database's unique constraint refuses a duplicate.
+    pub(crate) fn generate(ids: &Ids) -> Self {
         Self(format!("R{}", ids.code(RANDOM_CHARS)))
     }
 
-    /// Reads what a person typed: any case, and letters that look like digits, as Crockford asks.
-    pub fn read(text: &str) -> Self {
-        let letter = |c: char| match c.to_ascii_uppercase() {
-            'O' => '0',
-            'I' | 'L' => '1',
-            c => c,
-        };
-        let text = text.trim();
-        let rest = text.chars().skip(1).map(letter);
-        Self(
-            text.chars()
-                .take(1)
-                .map(|c| c.to_ascii_uppercase())
-                .chain(rest)
-                .collect(),
-        )
+    /// Parses typed text: in any case, and with letters that look like digits, as Crockford asks.
+    pub(crate) fn parse(text: &str) -> Self {
+        let code = text.trim().chars().enumerate().map(|(index, letter)| {
+            match letter.to_ascii_uppercase() {
+                'O' if index > 0 => '0',
+                'I' | 'L' if index > 0 => '1',
+                letter => letter,
+            }
+        });
+        Self(code.collect())
     }
 
-    /// The code as it is stored and shown.
-    pub fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 }
@@ -44,17 +37,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn is_r_and_nine_characters() {
+    fn a_code_is_r_and_nine_characters() {
         let code = ReferralCode::generate(&Ids::seeded(3));
         assert_eq!(code.as_str().len(), 10);
         assert!(code.as_str().starts_with('R'));
-        assert_eq!(ReferralCode::read(&code.as_str().to_lowercase()), code);
+        assert_eq!(ReferralCode::parse(&code.as_str().to_lowercase()), code);
     }
 
     #[test]
-    fn forgives_how_it_was_typed() {
-        assert_eq!(ReferralCode::read(" roil123abc\n").as_str(), "R011123ABC");
-        assert_eq!(ReferralCode::read("").as_str(), "");
-        assert_eq!(ReferralCode::read("é").as_str(), "é");
+    fn parsing_ignores_case_and_similar_letters() {
+        assert_eq!(ReferralCode::parse(" roil123abc\n").as_str(), "R011123ABC");
+        assert_eq!(ReferralCode::parse("").as_str(), "");
+        assert_eq!(ReferralCode::parse("é").as_str(), "é");
     }
 }

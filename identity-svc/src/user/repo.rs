@@ -1,4 +1,4 @@
-//! SQL of users. Rows that are still being provisioned are hidden from everything but the saga.
+//! SQL of users. Hidden rows (state `provisioning`) are read by the saga alone.
 
 use chrono::{DateTime, Utc};
 use platform::{
@@ -16,7 +16,6 @@ use crate::{
     error::{Error, Result},
 };
 
-/// A user as it is stored.
 #[derive(Debug, sqlx::FromRow)]
 struct Row {
     id: UserId,
@@ -39,7 +38,6 @@ struct Row {
 
 impl From<Row> for User {
     fn from(row: Row) -> Self {
-        let role = |name: &String| Role::parse(name);
         Self {
             id: row.id,
             version: row.version,
@@ -47,7 +45,11 @@ impl From<Row> for User {
             name: row.name,
             phone: row.phone,
             locale: row.locale,
-            roles: row.roles.iter().filter_map(role).collect(),
+            roles: row
+                .roles
+                .iter()
+                .filter_map(|name| Role::parse(name))
+                .collect(),
             approved: row.approved,
             blocked: row.blocked,
             verified: row.verified,
@@ -61,7 +63,7 @@ impl From<Row> for User {
     }
 }
 
-/// The row that reserves an email.
+/// The hidden row that reserves an email.
 #[derive(Debug)]
 pub(super) struct Reservation<'r> {
     pub(super) id: UserId,
@@ -74,7 +76,7 @@ pub(super) struct Reservation<'r> {
     pub(super) now: DateTime<Utc>,
 }
 
-/// Inserts the hidden row.
+/// Inserts a hidden row.
 pub(super) async fn reserve_in_tx(conn: &mut PgConnection, new: Reservation<'_>) -> Result<()> {
     let profile = new.profile;
     let roles: Vec<String> = profile
@@ -111,7 +113,7 @@ pub(super) async fn reserve_in_tx(conn: &mut PgConnection, new: Reservation<'_>)
     Ok(())
 }
 
-/// Keeps the user's password hash.
+/// Stores the user's password hash.
 pub(super) async fn insert_credentials_in_tx(
     conn: &mut PgConnection,
     user_id: UserId,
@@ -129,7 +131,7 @@ pub(super) async fn insert_credentials_in_tx(
     Ok(())
 }
 
-/// Turns the hidden row into a user with its first version. `false` if it is no longer hidden.
+/// Makes a hidden row the first version of a user. Returns `false` if it is no longer hidden.
 pub(super) async fn activate_in_tx(
     conn: &mut PgConnection,
     user_id: UserId,
@@ -150,30 +152,36 @@ pub(super) async fn activate_in_tx(
     Ok(activated.rows_affected() == 1)
 }
 
-/// Locks the hidden row. `false` if it is no longer hidden.
+/// Locks a hidden row. Returns `false` if it is no longer hidden.
 pub(super) async fn lock_hidden_in_tx(conn: &mut PgConnection, user_id: UserId) -> Result<bool> {
-    let hidden = sqlx::query_scalar!(
+    let locked = sqlx::query_scalar!(
         "select id from identity.users where id = $1 and state = 'provisioning' for update",
         user_id as _
-    );
-    Ok(hidden.fetch_optional(conn).await?.is_some())
+    )
+    .fetch_optional(conn)
+    .await?;
+    Ok(locked.is_some())
 }
 
-/// Deletes the hidden row, which the caller has locked, and its credentials.
+/// Deletes a hidden row, which the caller has locked, and its credentials.
 pub(super) async fn delete_hidden_in_tx(conn: &mut PgConnection, user_id: UserId) -> Result<()> {
-    let deleted = sqlx::query!(
+    let credentials = sqlx::query!(
         "delete from identity.credentials where user_id = $1",
         user_id as _
-    );
-    pg::ensure_affected(deleted.execute(&mut *conn).await?, 1)?;
-    let deleted = sqlx::query!(
+    )
+    .execute(&mut *conn)
+    .await?;
+    pg::ensure_affected(credentials, 1)?;
+    let users = sqlx::query!(
         "delete from identity.users where id = $1 and state = 'provisioning'",
         user_id as _
-    );
-    Ok(pg::ensure_affected(deleted.execute(conn).await?, 1)?)
+    )
+    .execute(conn)
+    .await?;
+    Ok(pg::ensure_affected(users, 1)?)
 }
 
-/// The users among these ids.
+/// Finds the users with these ids, in any order.
 pub(super) async fn find_all(conn: &mut PgConnection, ids: &[UserId]) -> Result<Vec<User>> {
     let rows = sqlx::query_as!(
         Row,
@@ -189,12 +197,12 @@ pub(super) async fn find_all(conn: &mut PgConnection, ids: &[UserId]) -> Result<
     Ok(rows.into_iter().map(User::from).collect())
 }
 
-/// The user with this id.
+/// Finds a user.
 pub(super) async fn find(conn: &mut PgConnection, id: UserId) -> Result<Option<User>> {
     Ok(find_all(conn, &[id]).await?.pop())
 }
 
-/// The user with this id, which no other transaction changes before this one ends.
+/// Finds and locks a user, to change it.
 pub(super) async fn find_for_update_in_tx(
     conn: &mut PgConnection,
     id: UserId,
@@ -208,7 +216,7 @@ pub(super) async fn find_for_update_in_tx(
     find(conn, id).await
 }
 
-/// The user with this id, whose state stays as it is until this transaction ends.
+/// Finds a user and locks it against changes.
 pub(crate) async fn find_for_share_in_tx(
     conn: &mut PgConnection,
     id: UserId,
@@ -222,19 +230,20 @@ pub(crate) async fn find_for_share_in_tx(
     find(conn, id).await
 }
 
-/// Whose referral code this is.
+/// Finds the user with this referral code.
 pub(super) async fn find_by_referral_code(
     conn: &mut PgConnection,
     code: &str,
 ) -> Result<Option<UserId>> {
-    let id = sqlx::query_scalar!(
+    Ok(sqlx::query_scalar!(
         "select id from identity.users where referral_code = $1 and state = 'active'",
         code
-    );
-    Ok(id.fetch_optional(conn).await?)
+    )
+    .fetch_optional(conn)
+    .await?)
 }
 
-/// Writes what an action changes.
+/// Writes the state that an action changes.
 pub(super) async fn update_flags_in_tx(conn: &mut PgConnection, user: &User) -> Result<()> {
     let updated = sqlx::query!(
         "update identity.users
@@ -251,11 +260,11 @@ pub(super) async fn update_flags_in_tx(conn: &mut PgConnection, user: &User) -> 
     Ok(pg::ensure_affected(updated, 1)?)
 }
 
-/// The list; `own` restricts it to one user.
+/// Lists users; `only` restricts the list to one.
 pub(super) async fn list(
     conn: &mut PgConnection,
     request: &ListRequest,
-    own: Option<UserId>,
+    only: Option<UserId>,
 ) -> Result<Page<User>, Failure> {
     let users = List::new(&USERS, "identity.users u", Key::Id("u.id"))
         .select(
@@ -264,7 +273,7 @@ pub(super) async fn list(
              u.created_at, u.updated_at",
         )
         .only("u.state = 'active'")
-        .only_with("u.id = ?", own.map(UserId::uuid))
+        .only_with("u.id = ?", only.map(UserId::uuid))
         .column("email", "u.canonical_email")
         .array("role", "u.roles");
     let page = users.fetch::<Row>(conn, request).await?;

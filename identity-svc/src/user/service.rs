@@ -1,4 +1,4 @@
-//! What callers do with users. Another's user is one that does not exist.
+//! Reading users and changing their state. A user that the caller may not see is not found.
 
 use platform::{
     auth::Caller,
@@ -22,25 +22,22 @@ use crate::{
     error::{Error, Result},
 };
 
-/// Ids in one batch.
-const BATCH_MAX: usize = 1000;
+const MAX_BATCH: usize = 1000;
 
-/// Reads users and acts on them; [`super::Provisioning`] creates them.
+/// Reads and changes users; [`super::Provisioning`] creates them.
 #[derive(Debug, Clone)]
-pub struct Users {
+pub(crate) struct Users {
     pool: PgPool,
     clock: Clock,
     ids: Ids,
 }
 
 impl Users {
-    /// Over these.
-    pub fn new(pool: PgPool, clock: Clock, ids: Ids) -> Self {
+    pub(crate) fn new(pool: PgPool, clock: Clock, ids: Ids) -> Self {
         Self { pool, clock, ids }
     }
 
-    /// One user.
-    pub async fn get(&self, caller: &Caller, id: UserId) -> Result<User> {
+    pub(crate) async fn get(&self, caller: &Caller, id: UserId) -> Result<User> {
         if caller.require_self_or_admin(id).is_err() {
             return Err(Error::UserNotFound);
         }
@@ -48,27 +45,30 @@ impl Users {
         repo::find(&mut conn, id).await?.ok_or(Error::UserNotFound)
     }
 
-    /// The users among these ids that the caller may see.
-    pub async fn get_batch(&self, caller: &Caller, ids: &[UserId]) -> Result<Vec<User>> {
-        if ids.len() > BATCH_MAX {
+    /// Returns the users with these ids, except those that the caller may not see.
+    pub(crate) async fn get_batch(&self, caller: &Caller, ids: &[UserId]) -> Result<Vec<User>> {
+        if ids.len() > MAX_BATCH {
             let message = "must have at most 1000 items";
             return Err(Failure::invalid("ids", FieldCode::Length, message).into());
         }
-        let visible = |id: &&UserId| caller.require_self_or_admin(id).is_ok();
-        let ids: Vec<_> = ids.iter().filter(visible).copied().collect();
+        let visible: Vec<_> = ids
+            .iter()
+            .filter(|id| caller.require_self_or_admin(id).is_ok())
+            .copied()
+            .collect();
         let mut conn = self.pool.acquire().await?;
-        repo::find_all(&mut conn, &ids).await
+        repo::find_all(&mut conn, &visible).await
     }
 
-    /// A page of the users that the caller may see.
-    pub async fn list(&self, caller: &Caller, request: &ListRequest) -> Result<Page<User>> {
-        let own = own_id(caller)?;
+    /// Lists the users that the caller may see.
+    pub(crate) async fn list(&self, caller: &Caller, request: &ListRequest) -> Result<Page<User>> {
+        let only = visible_to(caller)?;
         let mut conn = self.pool.acquire().await?;
-        Ok(repo::list(&mut conn, request, own).await?)
+        Ok(repo::list(&mut conn, request, only).await?)
     }
 
-    /// Approves, blocks or unblocks; a repeat changes nothing and is no event.
-    pub async fn act(
+    /// Approves, blocks or unblocks a user. A repeat changes nothing and publishes no event.
+    pub(crate) async fn act(
         &self,
         key: Option<&Key>,
         id: UserId,
@@ -78,9 +78,10 @@ impl Users {
             Started::Replay(reply) => return Ok(reply),
             Started::Fresh(work) => work,
         };
-        let found = repo::find_for_update_in_tx(&mut work, id).await?;
-        let mut user = found.ok_or(Error::UserNotFound)?;
-        if user.act(action, self.clock.now()) {
+        let mut user = repo::find_for_update_in_tx(&mut work, id)
+            .await?
+            .ok_or(Error::UserNotFound)?;
+        if user.apply(action, self.clock.now()) {
             repo::update_flags_in_tx(&mut work, &user).await?;
             let event = events::acted(self.ids.uuid(), &user, action);
             outbox::append_in_tx(&mut work, SCHEMA, &[event]).await?;
@@ -89,12 +90,12 @@ impl Users {
     }
 }
 
-/// The only user that the caller may see; `None` for one who sees all.
-fn own_id(caller: &Caller) -> Result<Option<UserId>> {
+/// Returns the only user that the caller may see; `None` for a caller who sees all.
+fn visible_to(caller: &Caller) -> Result<Option<UserId>> {
     if caller.is_admin() {
         return Ok(None);
     }
-    // An API key without the admin role is no user, and is not allowed anything here.
+    // An API key without the admin role is no user, and may see none.
     let Some(id) = caller.user_id() else {
         caller.require_admin()?;
         return Ok(None);

@@ -1,24 +1,28 @@
-//! Tokens, and the credentials that buy them.
+//! Tokens, and the credentials that are exchanged for them.
 
 use platform::{
-    auth::{Kind, Role, TokenVerifier},
+    auth::{Caller, Kind, Role, TokenVerifier},
     clock::Clock,
     error::Code,
 };
-use proto::identity::v1::{ExchangeApiKeyRequest, GetJwksRequest, IssueServiceTokenRequest};
-use sqlx::{
-    PgPool,
-    postgres::{PgConnectOptions, PgPoolOptions},
+use proto::identity::v1::{
+    ExchangeApiKeyRequest, ExchangeApiKeyResponse, GetJwksRequest, IssueServiceTokenRequest,
 };
+use sqlx::PgPool;
 
-use crate::bed::{API_KEY, Bed, SECRET, admin, caller, code, refusal, user};
+use crate::harness::{API_KEY, SECRET, TestApp, admin, caller, code, error, user};
 
-/// Tokens are checked by the machine's clock.
-async fn bed(server: PgConnectOptions) -> Bed {
-    Bed::with(server, Clock::system(), &["--bootstrap-api-key", API_KEY]).await
+/// Starts a service with the system's clock, by which tokens are verified.
+async fn start(pool: PgPool) -> TestApp {
+    TestApp::start_with(pool, Clock::system(), &["--bootstrap-api-key", API_KEY]).await
 }
 
-fn service(secret: &str) -> IssueServiceTokenRequest {
+async fn verifier(app: &TestApp) -> TokenVerifier {
+    let jwks = app.auth(None).get_jwks(GetJwksRequest {}).await.unwrap();
+    TokenVerifier::fixed(&jwks.into_inner().jwks_json).unwrap()
+}
+
+fn service_token(secret: &str) -> IssueServiceTokenRequest {
     IssueServiceTokenRequest {
         service: "orders-svc".to_owned(),
         secret: secret.to_owned(),
@@ -31,143 +35,149 @@ fn exchange(key: &str) -> ExchangeApiKeyRequest {
     }
 }
 
+/// Exchanges a key as the gateway does.
+async fn token_of_key(app: &TestApp, key: &str) -> ExchangeApiKeyResponse {
+    let mut auth = app.auth(Some(&admin()));
+    let issued = auth.exchange_api_key(exchange(key)).await;
+    issued.unwrap().into_inner()
+}
+
+fn seconds_left(app: &TestApp, token: &ExchangeApiKeyResponse) -> i64 {
+    token.expires_at.unwrap().seconds - app.clock.now().timestamp()
+}
+
 #[sqlx::test(migrator = "identity_svc::MIGRATOR")]
-async fn tokens_verify_against_the_served_keys(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = bed(server).await;
-    let mut open = bed.auth(None);
-    let jwks = open
-        .get_jwks(GetJwksRequest {})
-        .await
-        .unwrap()
-        .into_inner()
-        .jwks_json;
-    let verifier = TokenVerifier::fixed(&jwks).unwrap();
-
-    let issued = open
-        .issue_service_token(service(SECRET))
-        .await
-        .unwrap()
-        .into_inner();
-    let caller = verifier.verify(&issued.token).await.unwrap();
+async fn a_service_token_carries_the_name_of_its_service(pool: PgPool) {
+    let app = start(pool).await;
+    let request = service_token(SECRET);
+    let issued = app.auth(None).issue_service_token(request).await.unwrap();
+    let token = issued.into_inner().token;
+    let caller = verifier(&app).await.verify(&token).await.unwrap();
     assert_eq!(
-        (caller.kind, &*caller.subject),
-        (Kind::Service, "orders-svc")
+        *caller,
+        Caller {
+            kind: Kind::Service,
+            subject: "orders-svc".to_owned(),
+            roles: vec![Role::Admin],
+        }
     );
+    app.finish().await;
+}
 
-    let mut gateway = bed.auth(Some(&admin()));
-    let issued = gateway
-        .exchange_api_key(exchange(API_KEY))
-        .await
-        .unwrap()
-        .into_inner();
-    let caller = verifier.verify(&issued.token).await.unwrap();
-    assert_eq!(
-        (caller.kind, &*caller.roles),
-        (Kind::Key, &[Role::Admin][..])
-    );
-    let left = issued.expires_at.unwrap().seconds - bed.clock.now().timestamp();
+#[sqlx::test(migrator = "identity_svc::MIGRATOR")]
+async fn the_token_of_a_key_carries_its_roles_for_at_most_a_minute(pool: PgPool) {
+    let app = start(pool).await;
+    let issued = token_of_key(&app, API_KEY).await;
+    let caller = verifier(&app).await.verify(&issued.token).await.unwrap();
+    assert_eq!(caller.kind, Kind::Key);
+    assert_eq!(caller.roles, [Role::Admin]);
+    let left = seconds_left(&app, &issued);
     assert!((50..=60).contains(&left), "{left} s");
-    bed.end().await;
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "identity_svc::MIGRATOR")]
-async fn a_wrong_secret_buys_nothing(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = bed(server).await;
-    let mut open = bed.auth(None);
+async fn a_wrong_secret_is_refused(pool: PgPool) {
+    let app = start(pool).await;
+    let mut auth = app.auth(None);
     for wrong in ["", "a", &format!("{SECRET} "), &SECRET.to_uppercase()] {
-        let refused = open.issue_service_token(service(wrong)).await;
-        assert_eq!(code(refused), Code::Unauthenticated);
+        let refused = auth.issue_service_token(service_token(wrong)).await;
+        assert_eq!(code(refused), Code::Unauthenticated, "{wrong:?}");
     }
-    let mut nameless = service(SECRET);
-    nameless.service = "Orders\n".to_owned();
-    assert_eq!(
-        code(open.issue_service_token(nameless).await),
-        Code::ValidationFailed
-    );
-    bed.end().await;
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "identity_svc::MIGRATOR")]
-async fn every_key_that_cannot_be_used_gets_the_same_answer(
-    _: PgPoolOptions,
-    server: PgConnectOptions,
-) {
-    let bed = bed(server).await;
+async fn an_invalid_service_name_is_refused(pool: PgPool) {
+    let app = start(pool).await;
+    let request = IssueServiceTokenRequest {
+        service: "Orders\n".to_owned(),
+        ..service_token(SECRET)
+    };
+    let refused = error(app.auth(None).issue_service_token(request).await);
+    assert_eq!(refused.code, Code::ValidationFailed);
+    assert_eq!(refused.fields[0].field, "service");
+    app.finish().await;
+}
+
+#[sqlx::test(migrator = "identity_svc::MIGRATOR")]
+async fn every_unusable_key_gets_the_same_error(pool: PgPool) {
+    let app = start(pool).await;
     insert_key(
-        &bed.pool,
+        &app.pool,
         "gk_expired",
         "now() - interval '1 second'",
         "null",
     )
     .await;
-    insert_key(&bed.pool, "gk_revoked", "null", "now()").await;
+    insert_key(&app.pool, "gk_revoked", "null", "now()").await;
     insert_key(
-        &bed.pool,
+        &app.pool,
         "gk_usable",
-        "now() + interval '30 seconds'",
+        "now() + interval '1 minute'",
         "null",
     )
     .await;
-    let mut gateway = bed.auth(Some(&admin()));
-    let mut answers = Vec::new();
+    let mut auth = app.auth(Some(&admin()));
     for key in ["gk_expired", "gk_revoked", "gk_unknown", "", "gk_USABLE"] {
-        let refused = refusal(gateway.exchange_api_key(exchange(key)).await);
-        answers.push(format!("{refused} {:?}", refused.fields));
-    }
-    answers.dedup();
-    assert_eq!(
-        answers,
-        ["unauthenticated: the credentials are not valid []"]
-    );
-
-    let issued = gateway
-        .exchange_api_key(exchange("gk_usable"))
-        .await
-        .unwrap()
-        .into_inner();
-    let left = issued.expires_at.unwrap().seconds - bed.clock.now().timestamp();
-    assert!(left <= 30, "a token outlives its key by {} s", left - 30);
-    bed.end().await;
-}
-
-#[sqlx::test(migrator = "identity_svc::MIGRATOR")]
-async fn only_processes_exchange_keys(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = bed(server).await;
-    for outsider in [user("u"), caller(Kind::Key, "k", Role::Admin)] {
-        let refused = bed
-            .auth(Some(&outsider))
-            .exchange_api_key(exchange(API_KEY))
-            .await;
-        assert_eq!(code(refused), Code::Forbidden);
-    }
-    let refused = bed.auth(None).exchange_api_key(exchange(API_KEY)).await;
-    assert_eq!(code(refused), Code::Unauthenticated);
-    bed.end().await;
-}
-
-#[sqlx::test(migrator = "identity_svc::MIGRATOR")]
-async fn the_bootstrap_key_follows_the_configuration(_: PgPoolOptions, server: PgConnectOptions) {
-    let mut bed = bed(server).await;
-    let next = "gk_another_0123456789abcdef";
-    for (flags, good, bad) in [
-        (&["--bootstrap-api-key", next][..], Some(next), API_KEY),
-        (&["--bootstrap-api-key", API_KEY], Some(API_KEY), next),
-        (&[], None, API_KEY),
-        (&["--bootstrap-api-key", API_KEY], Some(API_KEY), next),
-    ] {
-        bed.stop().await;
-        bed.start(flags).await;
-        let mut gateway = bed.auth(Some(&admin()));
+        let refused = error(auth.exchange_api_key(exchange(key)).await);
+        assert_eq!(refused.fields, [], "{key}");
         assert_eq!(
-            code(gateway.exchange_api_key(exchange(bad)).await),
-            Code::Unauthenticated
+            refused.to_string(),
+            "unauthenticated: the credentials are not valid",
+            "{key}"
         );
-        if let Some(good) = good {
-            assert!(gateway.exchange_api_key(exchange(good)).await.is_ok());
+    }
+    app.finish().await;
+}
+
+#[sqlx::test(migrator = "identity_svc::MIGRATOR")]
+async fn a_token_does_not_outlive_its_key(pool: PgPool) {
+    let app = start(pool).await;
+    let in_half_a_minute = "now() + interval '30 seconds'";
+    insert_key(&app.pool, "gk_usable", in_half_a_minute, "null").await;
+    let left = seconds_left(&app, &token_of_key(&app, "gk_usable").await);
+    assert!(left <= 30, "{left} s");
+    app.finish().await;
+}
+
+#[sqlx::test(migrator = "identity_svc::MIGRATOR")]
+async fn only_services_exchange_keys(pool: PgPool) {
+    let app = start(pool).await;
+    for outsider in [user("u"), caller(Kind::Key, "k", Role::Admin)] {
+        let mut auth = app.auth(Some(&outsider));
+        let refused = auth.exchange_api_key(exchange(API_KEY)).await;
+        assert_eq!(code(refused), Code::Forbidden, "{outsider:?}");
+    }
+    let refused = app.auth(None).exchange_api_key(exchange(API_KEY)).await;
+    assert_eq!(code(refused), Code::Unauthenticated);
+    app.finish().await;
+}
+
+#[sqlx::test(migrator = "identity_svc::MIGRATOR")]
+async fn the_bootstrap_key_follows_the_configuration(pool: PgPool) {
+    let mut app = start(pool).await;
+    let other = "gk_another_0123456789abcdef";
+    for (configured, refused) in [
+        (Some(other), API_KEY),
+        (Some(API_KEY), other),
+        (None, API_KEY),
+        (Some(API_KEY), other),
+    ] {
+        app.stop().await;
+        let flags = configured.map(|key| format!("--bootstrap-api-key={key}"));
+        let flags: Vec<_> = flags.iter().map(String::as_str).collect();
+        app.start_process(&flags).await;
+        let mut auth = app.auth(Some(&admin()));
+        let unusable = auth.exchange_api_key(exchange(refused)).await;
+        assert_eq!(code(unusable), Code::Unauthenticated, "{configured:?}");
+        if let Some(key) = configured {
+            token_of_key(&app, key).await;
         }
     }
-    assert_eq!(bed.count("select count(*) from identity.api_keys").await, 1);
-    bed.end().await;
+    let keys = app.count("select count(*) from identity.api_keys").await;
+    assert_eq!(keys, 1);
+    app.finish().await;
 }
 
 async fn insert_key(pool: &PgPool, key: &str, expires_at: &str, revoked_at: &str) {

@@ -1,6 +1,7 @@
-//! Tasks: creation, who sees which, and completing one exactly once.
+//! Tasks: creation, visibility, and completions.
 
 use futures::future::join_all;
+use platform::grpc::client::Client;
 use platform::{
     error::{Code, FieldCode},
     idempotency,
@@ -11,67 +12,83 @@ use proto::{
     events::v1::TaskCompleted,
     identity::v1::{
         BlockUserRequest, CompleteTaskRequest, CreateTaskRequest, GetTaskRequest, ListTasksRequest,
-        Task, TaskType,
+        ListTasksResponse, Task, TaskCompletion, TaskType, task_service_client::TaskServiceClient,
     },
 };
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::PgPool;
 
-use crate::bed::{Bed, code, keyed, refusal, user};
+use crate::harness::{TestApp, code, error, keyed, user};
+
+type Tasks = TaskServiceClient<Client>;
 
 fn new_task(name: &str) -> CreateTaskRequest {
     CreateTaskRequest {
         name: name.to_owned(),
-        description: "Answer ten questions".to_owned(),
+        description: "Ten questions".to_owned(),
         r#type: TaskType::Survey.into(),
         amount: "1.50".to_owned(),
         ..CreateTaskRequest::default()
     }
 }
 
-async fn create(bed: &Bed, new: CreateTaskRequest) -> Task {
-    bed.tasks()
-        .create_task(new)
-        .await
-        .unwrap()
-        .into_inner()
-        .task
-        .unwrap()
+fn disabled_task(name: &str) -> CreateTaskRequest {
+    CreateTaskRequest {
+        enabled: Some(false),
+        ..new_task(name)
+    }
 }
 
-fn complete(task: &Task, user_id: &str) -> CompleteTaskRequest {
+async fn create(app: &TestApp, new: CreateTaskRequest) -> Task {
+    let created = app.tasks().create_task(new).await.unwrap();
+    created.into_inner().task.unwrap()
+}
+
+async fn get(tasks: &mut Tasks, task: &Task) -> Task {
+    let id = task.id.clone();
+    let response = tasks.get_task(GetTaskRequest { id }).await.unwrap();
+    response.into_inner().task.unwrap()
+}
+
+async fn list(tasks: &mut Tasks, request: ListTasksRequest) -> ListTasksResponse {
+    tasks.list_tasks(request).await.unwrap().into_inner()
+}
+
+fn completion_of(task: &Task, user_id: &str) -> CompleteTaskRequest {
     CompleteTaskRequest {
         id: task.id.clone(),
         user_id: user_id.to_owned(),
     }
 }
 
-fn get(task: &Task) -> GetTaskRequest {
-    GetTaskRequest {
-        id: task.id.clone(),
-    }
+async fn complete(app: &TestApp, task: &Task, user_id: &str) -> TaskCompletion {
+    let request = completion_of(task, user_id);
+    let response = app.tasks().complete_task(request).await.unwrap();
+    response.into_inner().completion.unwrap()
+}
+
+async fn completions(app: &TestApp) -> i64 {
+    app.count("select count(*) from identity.task_completions")
+        .await
 }
 
 #[sqlx::test(migrator = "identity_svc::MIGRATOR")]
-async fn a_task_is_rewarded_in_the_default_asset(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server).await;
-    let created = create(
-        &bed,
-        CreateTaskRequest {
-            button_label: Some("Start".to_owned()),
-            survey_url: Some("https://example.com/s".to_owned()),
-            image: Some("tasks/a.png".to_owned()),
-            thumbnail: Some("https://example.com/a.png".to_owned()),
-            featured: true,
-            custom_data: Some(r#"{"n":1.10}"#.to_owned()),
-            ..new_task("Survey")
-        },
-    )
-    .await;
+async fn a_created_task_is_returned_and_read(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let new = CreateTaskRequest {
+        button_label: Some("Start".to_owned()),
+        survey_url: Some("https://example.com/s".to_owned()),
+        image: Some("tasks/a.png".to_owned()),
+        thumbnail: Some("https://example.com/a.png".to_owned()),
+        featured: true,
+        custom_data: Some(r#"{"n":1.10}"#.to_owned()),
+        ..new_task("Survey")
+    };
+    let created = create(&app, new).await;
     insta::assert_debug_snapshot!(created, @r#"
     Task {
         id: "018bcfe5-6801-7eeb-8da1-658eec670000",
         name: "Survey",
-        description: "Answer ten questions",
+        description: "Ten questions",
         r#type: Survey,
         amount: "1.50000000",
         asset_code: "usd",
@@ -107,107 +124,82 @@ async fn a_task_is_rewarded_in_the_default_asset(_: PgPoolOptions, server: PgCon
         ),
     }
     "#);
-    let read = bed
-        .tasks()
-        .get_task(get(&created))
-        .await
-        .unwrap()
-        .into_inner();
-    assert_eq!(read.task, Some(created));
-    bed.end().await;
+    assert_eq!(get(&mut app.tasks(), &created).await, created);
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "identity_svc::MIGRATOR")]
-async fn a_task_is_rewarded_in_the_bonus_asset_where_one_is_set(
-    _: PgPoolOptions,
-    server: PgConnectOptions,
-) {
-    let bed = Bed::new(server).await;
-    bed.wallet.pays_in("points");
-    let refused = refusal(bed.tasks().create_task(new_task("Survey")).await);
-    assert_eq!(refused.code, Code::AmountPrecision);
-    assert_eq!(
-        (&*refused.fields[0].field, refused.fields[0].code),
-        ("amount", FieldCode::Precision)
-    );
+async fn a_reward_is_in_the_bonus_asset_if_one_is_set(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    app.wallet.set_bonus_asset("points");
+    let fraction = error(app.tasks().create_task(new_task("Survey")).await);
+    assert_eq!(fraction.code, Code::AmountPrecision);
+    assert_eq!(fraction.fields[0].field, "amount");
+    assert_eq!(fraction.fields[0].code, FieldCode::Precision);
+
     let whole = CreateTaskRequest {
         amount: "3.00".to_owned(),
         ..new_task("Survey")
     };
-    let task = create(&bed, whole).await;
-    assert_eq!((&*task.amount, &*task.asset_code), ("3.00000000", "points"));
-    bed.end().await;
+    let task = create(&app, whole).await;
+    assert_eq!(task.amount, "3.00000000");
+    assert_eq!(task.asset_code, "points");
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "identity_svc::MIGRATOR")]
-async fn refused_tasks_are_not_made(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server).await;
-    let mut tasks = bed.tasks();
+async fn an_invalid_task_is_not_created(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let mut tasks = app.tasks();
+    let with_amount = |amount: &str| CreateTaskRequest {
+        amount: amount.to_owned(),
+        ..new_task("Survey")
+    };
     for amount in ["", "0", "-1", "1e3", "01", "1.123456789"] {
-        let bad = CreateTaskRequest {
-            amount: amount.to_owned(),
-            ..new_task("Survey")
-        };
-        assert_eq!(
-            code(tasks.create_task(bad).await),
-            Code::ValidationFailed,
-            "{amount}"
-        );
+        let refused = tasks.create_task(with_amount(amount)).await;
+        assert_eq!(code(refused), Code::ValidationFailed, "{amount}");
     }
-    let fine = CreateTaskRequest {
-        amount: "1.001".to_owned(),
-        ..new_task("Survey")
-    };
-    assert_eq!(code(tasks.create_task(fine).await), Code::AmountPrecision);
-    assert_eq!(
-        code(tasks.create_task(new_task("")).await),
-        Code::ValidationFailed
-    );
+    let too_precise = tasks.create_task(with_amount("1.001")).await;
+    assert_eq!(code(too_precise), Code::AmountPrecision);
+
+    let nameless = tasks.create_task(new_task("")).await;
+    assert_eq!(code(nameless), Code::ValidationFailed);
     let typeless = CreateTaskRequest {
-        r#type: 0,
+        r#type: TaskType::Unspecified.into(),
         ..new_task("Survey")
     };
-    assert_eq!(
-        code(tasks.create_task(typeless).await),
-        Code::ValidationFailed
-    );
-    let forbidden = bed
-        .tasks_as(&user("u"))
-        .create_task(new_task("Survey"))
-        .await;
+    let refused = tasks.create_task(typeless).await;
+    assert_eq!(code(refused), Code::ValidationFailed);
+
+    let mut user = app.tasks_as(&user("u"));
+    let forbidden = user.create_task(new_task("Survey")).await;
     assert_eq!(code(forbidden), Code::Forbidden);
-    assert_eq!(bed.count("select count(*) from identity.tasks").await, 0);
-    bed.end().await;
+    assert_eq!(app.count("select count(*) from identity.tasks").await, 0);
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "identity_svc::MIGRATOR")]
-async fn a_new_task_comes_last_unless_told_where(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server).await;
-    let placed = |name: &str, order: &str| CreateTaskRequest {
+async fn a_task_without_order_is_created_last(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let at = |order: &str, name: &str| CreateTaskRequest {
         order: Some(order.to_owned()),
         ..new_task(name)
     };
-    create(&bed, new_task("first")).await;
-    create(&bed, placed("ten", "10.50")).await;
-    assert_eq!(create(&bed, new_task("last")).await.order, "11");
-    create(&bed, placed("between", "1.5")).await;
-    let names = async |sort: Vec<Sort>| {
-        let list = Some(ListRequest {
-            sort,
-            ..ListRequest::default()
-        });
-        let page = bed
-            .tasks()
-            .list_tasks(ListTasksRequest { list })
-            .await
-            .unwrap()
-            .into_inner();
-        page.tasks
-            .into_iter()
-            .map(|task| task.name)
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(names(vec![]).await, ["first", "between", "ten", "last"]);
+    create(&app, new_task("first")).await;
+    create(&app, at("10.50", "ten")).await;
+    assert_eq!(create(&app, new_task("last")).await.order, "11");
+    create(&app, at("1.5", "between")).await;
+    let list = list(&mut app.tasks(), ListTasksRequest::default()).await;
+    let names: Vec<_> = list.tasks.iter().map(|task| &*task.name).collect();
+    assert_eq!(names, ["first", "between", "ten", "last"]);
+    app.finish().await;
+}
+
+#[sqlx::test(migrator = "identity_svc::MIGRATOR")]
+async fn tasks_are_sorted_by_every_field_of_the_contract(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    create(&app, new_task("a")).await;
+    create(&app, new_task("b")).await;
     for field in [
         "amount",
         "createdAt",
@@ -221,28 +213,25 @@ async fn a_new_task_comes_last_unless_told_where(_: PgPoolOptions, server: PgCon
             field: field.to_owned(),
             descending: true,
         };
-        assert_eq!(names(vec![sort]).await.len(), 4, "{field}");
+        let request = ListTasksRequest {
+            list: Some(ListRequest {
+                sort: vec![sort],
+                ..ListRequest::default()
+            }),
+        };
+        let list = list(&mut app.tasks(), request).await;
+        assert_eq!(list.tasks.len(), 2, "{field}");
     }
-    bed.end().await;
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "identity_svc::MIGRATOR")]
-async fn a_completion_is_answered_and_told(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server).await;
-    let (ann, task) = (
-        bed.user("ann@x.com").await,
-        create(&bed, new_task("Survey")).await,
-    );
-    let mut tasks = bed.tasks();
-    let request = || keyed(complete(&task, &ann.id), "k", "00");
-    let done = tasks
-        .complete_task(request())
-        .await
-        .unwrap()
-        .into_inner()
-        .completion
-        .unwrap();
-    insta::assert_debug_snapshot!(done, @r#"
+async fn a_completion_is_returned_and_published(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let ann = app.create_user("ann@x.com").await;
+    let task = create(&app, new_task("Survey")).await;
+    let completion = complete(&app, &task, &ann.id).await;
+    insta::assert_debug_snapshot!(completion, @r#"
     TaskCompletion {
         id: "018bcfe5-6805-734d-8bff-901502800000",
         task_id: "018bcfe5-6804-71bb-94d8-d101b5b90000",
@@ -258,11 +247,11 @@ async fn a_completion_is_answered_and_told(_: PgPoolOptions, server: PgConnectOp
         ),
     }
     "#);
-    let [(event, 1, body)] = &bed.events(&done.id).await[..] else {
-        panic!()
-    };
-    assert_eq!(event, "TaskCompleted");
-    insta::assert_debug_snapshot!(TaskCompleted::decode(&**body).unwrap(), @r#"
+    let events = app.events(&completion.id).await;
+    assert_eq!(events.len(), 1);
+    assert_eq!(events[0].name, "TaskCompleted");
+    assert_eq!(events[0].version, 1);
+    insta::assert_debug_snapshot!(TaskCompleted::decode(&*events[0].body).unwrap(), @r#"
     TaskCompleted {
         completion_id: "018bcfe5-6805-734d-8bff-901502800000",
         version: 1,
@@ -274,148 +263,137 @@ async fn a_completion_is_answered_and_told(_: PgPoolOptions, server: PgConnectOp
         transaction_id: "018bcfe5-6806-7099-ac6c-d7363ca50000",
     }
     "#);
+    app.finish().await;
+}
 
+#[sqlx::test(migrator = "identity_svc::MIGRATOR")]
+async fn a_completion_is_replayed_under_its_key_and_refused_without(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let ann = app.create_user("ann@x.com").await;
+    let task = create(&app, new_task("Survey")).await;
+    let mut tasks = app.tasks();
+    let request = || keyed(completion_of(&task, &ann.id), "k", "00");
+    let completed = tasks.complete_task(request()).await.unwrap();
+    assert!(!idempotency::is_replay(completed.metadata()));
     let replayed = tasks.complete_task(request()).await.unwrap();
     assert!(idempotency::is_replay(replayed.metadata()));
-    assert_eq!(replayed.into_inner().completion, Some(done));
-    let again = tasks.complete_task(complete(&task, &ann.id)).await;
+    assert_eq!(replayed.into_inner(), completed.into_inner());
+
+    let again = tasks.complete_task(completion_of(&task, &ann.id)).await;
     assert_eq!(code(again), Code::TaskAlreadyCompleted);
-    let bob = bed.user("bob@x.com").await;
-    assert!(tasks.complete_task(complete(&task, &bob.id)).await.is_ok());
-    bed.end().await;
+    let bob = app.create_user("bob@x.com").await;
+    complete(&app, &task, &bob.id).await;
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "identity_svc::MIGRATOR")]
-async fn fifty_completions_at_once_are_one(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server).await;
-    let (ann, task) = (
-        bed.user("ann@x.com").await,
-        create(&bed, new_task("Survey")).await,
-    );
+async fn of_concurrent_completions_exactly_one_succeeds(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let ann = app.create_user("ann@x.com").await;
+    let task = create(&app, new_task("Survey")).await;
     let racing = (0..50).map(|_| {
-        let (mut tasks, request) = (bed.tasks(), complete(&task, &ann.id));
+        let (mut tasks, request) = (app.tasks(), completion_of(&task, &ann.id));
         async move { tasks.complete_task(request).await }
     });
-    let (won, lost): (Vec<_>, Vec<_>) = join_all(racing).await.into_iter().partition(Result::is_ok);
-    assert_eq!((won.len(), lost.len()), (1, 49));
-    for refused in lost {
+    let (completed, refused): (Vec<_>, Vec<_>) =
+        join_all(racing).await.into_iter().partition(Result::is_ok);
+    assert_eq!(completed.len(), 1);
+    assert_eq!(refused.len(), 49);
+    for refused in refused {
         assert_eq!(code(refused), Code::TaskAlreadyCompleted);
     }
-    assert_eq!(
-        bed.count("select count(*) from identity.task_completions")
-            .await,
-        1
-    );
-    let told = "select count(*) from identity.outbox where event_type like '%TaskCompleted'";
-    assert_eq!(bed.count(told).await, 1);
-    bed.end().await;
+    assert_eq!(completions(&app).await, 1);
+    let published = "select count(*) from identity.outbox where event_type like '%TaskCompleted'";
+    assert_eq!(app.count(published).await, 1);
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "identity_svc::MIGRATOR")]
-async fn what_cannot_be_completed_is_refused(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server).await;
-    let (ann, task) = (
-        bed.user("ann@x.com").await,
-        create(&bed, new_task("Survey")).await,
-    );
-    let off = CreateTaskRequest {
-        enabled: Some(false),
-        ..new_task("Later")
-    };
-    let off = create(&bed, off).await;
-    let mut tasks = bed.tasks();
-    assert_eq!(
-        code(tasks.complete_task(complete(&off, &ann.id)).await),
-        Code::InvalidState
-    );
+async fn disabled_and_unknown_tasks_cannot_be_completed(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let ann = app.create_user("ann@x.com").await;
+    let disabled = create(&app, disabled_task("Later")).await;
     let unknown = Task {
         id: ann.id.clone(),
         ..Task::default()
     };
-    assert_eq!(
-        code(tasks.complete_task(complete(&unknown, &ann.id)).await),
-        Code::TaskNotFound
-    );
-    for (user_id, fault) in [
+    for (task, expected) in [
+        (disabled, Code::InvalidState),
+        (unknown, Code::TaskNotFound),
+    ] {
+        let request = completion_of(&task, &ann.id);
+        let refused = app.tasks().complete_task(request).await;
+        assert_eq!(code(refused), expected);
+    }
+    assert_eq!(completions(&app).await, 0);
+    app.finish().await;
+}
+
+#[sqlx::test(migrator = "identity_svc::MIGRATOR")]
+async fn unknown_and_blocked_users_cannot_complete_a_task(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let ann = app.create_user("ann@x.com").await;
+    let task = create(&app, new_task("Survey")).await;
+    let mut tasks = app.tasks();
+    for (user_id, expected) in [
         ("", FieldCode::Required),
         ("1", FieldCode::Format),
         (&*task.id, FieldCode::UnknownReference),
     ] {
-        let refused = refusal(tasks.complete_task(complete(&task, user_id)).await);
+        let refused = error(tasks.complete_task(completion_of(&task, user_id)).await);
         assert_eq!(refused.code, Code::ValidationFailed);
-        assert_eq!(
-            (&*refused.fields[0].field, refused.fields[0].code),
-            ("userId", fault)
-        );
+        assert_eq!(refused.fields[0].field, "userId");
+        assert_eq!(refused.fields[0].code, expected, "{user_id}");
     }
-    let mut as_ann = bed.tasks_as(&user(&ann.id));
-    assert_eq!(
-        code(as_ann.complete_task(complete(&task, &ann.id)).await),
-        Code::Forbidden
-    );
     let block = BlockUserRequest { id: ann.id.clone() };
-    bed.users().block_user(block).await.unwrap();
-    assert_eq!(
-        code(tasks.complete_task(complete(&task, &ann.id)).await),
-        Code::InvalidState
-    );
-    assert_eq!(
-        bed.count("select count(*) from identity.task_completions")
-            .await,
-        0
-    );
-    bed.end().await;
+    app.users().block_user(block).await.unwrap();
+    let blocked = tasks.complete_task(completion_of(&task, &ann.id)).await;
+    assert_eq!(code(blocked), Code::InvalidState);
+    assert_eq!(completions(&app).await, 0);
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "identity_svc::MIGRATOR")]
-async fn users_see_enabled_tasks_and_whether_they_are_done(
-    _: PgPoolOptions,
-    server: PgConnectOptions,
-) {
-    let bed = Bed::new(server).await;
-    let (ann, task) = (
-        bed.user("ann@x.com").await,
-        create(&bed, new_task("Survey")).await,
-    );
-    let off = CreateTaskRequest {
-        enabled: Some(false),
-        ..new_task("Later")
-    };
-    let off = create(&bed, off).await;
-    assert!(!off.available);
-    let mut as_ann = bed.tasks_as(&user(&ann.id));
-    assert_eq!(code(as_ann.get_task(get(&off)).await), Code::TaskNotFound);
-    let list = as_ann
-        .list_tasks(ListTasksRequest::default())
-        .await
-        .unwrap()
-        .into_inner();
-    assert_eq!(list.tasks, std::slice::from_ref(&task));
-    assert_eq!(list.page.unwrap().total, 1);
+async fn users_cannot_complete_tasks_themselves(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let ann = app.create_user("ann@x.com").await;
+    let task = create(&app, new_task("Survey")).await;
+    let mut as_ann = app.tasks_as(&user(&ann.id));
+    let refused = as_ann.complete_task(completion_of(&task, &ann.id)).await;
+    assert_eq!(code(refused), Code::Forbidden);
+    assert_eq!(completions(&app).await, 0);
+    app.finish().await;
+}
 
-    bed.tasks()
-        .complete_task(complete(&task, &ann.id))
-        .await
-        .unwrap();
-    let list = as_ann
-        .list_tasks(ListTasksRequest::default())
-        .await
-        .unwrap()
-        .into_inner();
-    let read = as_ann
-        .get_task(get(&task))
-        .await
-        .unwrap()
-        .into_inner()
-        .task
-        .unwrap();
-    assert!(!read.available && !list.tasks[0].available);
-    let admins = bed
-        .tasks()
-        .list_tasks(ListTasksRequest::default())
-        .await
-        .unwrap()
-        .into_inner();
-    assert_eq!((admins.tasks.len(), admins.tasks[0].available), (2, true));
-    bed.end().await;
+#[sqlx::test(migrator = "identity_svc::MIGRATOR")]
+async fn users_see_only_enabled_tasks(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let ann = app.create_user("ann@x.com").await;
+    let task = create(&app, new_task("Survey")).await;
+    let disabled = create(&app, disabled_task("Later")).await;
+    assert!(!disabled.available);
+    let mut as_ann = app.tasks_as(&user(&ann.id));
+    let id = disabled.id;
+    let hidden = as_ann.get_task(GetTaskRequest { id }).await;
+    assert_eq!(code(hidden), Code::TaskNotFound);
+    let seen = list(&mut as_ann, ListTasksRequest::default()).await;
+    assert_eq!(seen.tasks, [task]);
+    assert_eq!(seen.page.unwrap().total, 1);
+    let all = list(&mut app.tasks(), ListTasksRequest::default()).await;
+    assert_eq!(all.tasks.len(), 2);
+    app.finish().await;
+}
+
+#[sqlx::test(migrator = "identity_svc::MIGRATOR")]
+async fn a_completed_task_is_unavailable_to_its_user_only(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let ann = app.create_user("ann@x.com").await;
+    let task = create(&app, new_task("Survey")).await;
+    complete(&app, &task, &ann.id).await;
+    for (mut tasks, available) in [(app.tasks_as(&user(&ann.id)), false), (app.tasks(), true)] {
+        assert_eq!(get(&mut tasks, &task).await.available, available);
+        let list = list(&mut tasks, ListTasksRequest::default()).await;
+        assert_eq!(list.tasks[0].available, available);
+    }
+    app.finish().await;
 }

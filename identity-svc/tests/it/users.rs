@@ -1,8 +1,9 @@
-//! Users: creation and its refusals, reads, actions.
+//! Users: creation, reads, lists, and state changes.
 
+use futures::future::join_all;
 use platform::{
     auth::{Kind, Role},
-    error::{Code, FieldCode},
+    error::Code,
     idempotency,
 };
 use prost::Message as _;
@@ -11,12 +12,15 @@ use proto::{
     events::v1::{UserBlocked, UserCreated},
     identity::v1::{
         ApproveUserRequest, BatchGetUsersRequest, BlockUserRequest, CreateUserRequest,
-        GetUserRequest, ListUsersRequest, UnblockUserRequest,
+        GetUserRequest, ListUsersRequest, UnblockUserRequest, User,
     },
 };
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::PgPool;
+use tonic::IntoRequest;
 
-use crate::bed::{Bed, caller, code, keyed, new_user, refusal, user};
+use crate::harness::{Event, TestApp, caller, code, error, keyed, new_user, user};
+
+const UNKNOWN: &str = "0192abcd-0000-7000-8000-00000000000f";
 
 fn get(id: &str) -> GetUserRequest {
     GetUserRequest { id: id.to_owned() }
@@ -28,23 +32,46 @@ fn filter(field: &str, operator: Operator, value: &str) -> ListUsersRequest {
         operator: operator.into(),
         values: vec![value.to_owned()],
     };
-    let list = Some(ListRequest {
-        filters: vec![filter],
-        ..ListRequest::default()
-    });
-    ListUsersRequest { list }
+    ListUsersRequest {
+        list: Some(ListRequest {
+            filters: vec![filter],
+            ..ListRequest::default()
+        }),
+    }
 }
 
-/// The emails in this list.
-async fn emails(bed: &Bed, request: ListUsersRequest) -> Vec<String> {
-    let page = bed.users().list_users(request).await.unwrap().into_inner();
-    assert_eq!(page.page.unwrap().total, page.users.len() as u64);
-    page.users.into_iter().map(|user| user.email).collect()
+async fn create(app: &TestApp, new: CreateUserRequest) -> User {
+    let created = app.users().create_user(new).await.unwrap();
+    created.into_inner().user.unwrap()
+}
+
+async fn approve(app: &TestApp, request: impl IntoRequest<ApproveUserRequest>) -> User {
+    let approved = app.users().approve_user(request).await.unwrap();
+    approved.into_inner().user.unwrap()
+}
+
+async fn block(app: &TestApp, id: &str) -> User {
+    let request = BlockUserRequest { id: id.to_owned() };
+    let blocked = app.users().block_user(request).await.unwrap();
+    blocked.into_inner().user.unwrap()
+}
+
+async fn unblock(app: &TestApp, id: &str) -> User {
+    let request = UnblockUserRequest { id: id.to_owned() };
+    let unblocked = app.users().unblock_user(request).await.unwrap();
+    unblocked.into_inner().user.unwrap()
+}
+
+/// The emails in a list.
+async fn emails(app: &TestApp, request: ListUsersRequest) -> Vec<String> {
+    let list = app.users().list_users(request).await.unwrap().into_inner();
+    assert_eq!(list.page.unwrap().total, list.users.len() as u64);
+    list.users.into_iter().map(|user| user.email).collect()
 }
 
 #[sqlx::test(migrator = "identity_svc::MIGRATOR")]
-async fn a_user_has_its_wallet_when_the_answer_comes(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server).await;
+async fn a_created_user_has_a_wallet(pool: PgPool) {
+    let app = TestApp::start(pool).await;
     let new = CreateUserRequest {
         email: " Ann.B+x@Bücher.example ".to_owned(),
         name: Some("Ann".to_owned()),
@@ -53,8 +80,7 @@ async fn a_user_has_its_wallet_when_the_answer_comes(_: PgPoolOptions, server: P
         custom_data: Some(r#"{"n":1.10}"#.to_owned()),
         ..new_user("")
     };
-    let created = bed.users().create_user(new).await.unwrap();
-    let created = created.into_inner().user.unwrap();
+    let created = create(&app, new).await;
     insta::assert_debug_snapshot!(created, @r#"
     User {
         id: "018bcfe5-6800-710a-adec-89025cc10000",
@@ -91,17 +117,28 @@ async fn a_user_has_its_wallet_when_the_answer_comes(_: PgPoolOptions, server: P
         ),
     }
     "#);
-
-    let read = bed.users().get_user(get(&created.id.to_uppercase())).await;
-    assert_eq!(read.unwrap().into_inner().user.as_ref(), Some(&created));
-    let wallet = bed.wallet.wallet(&created.primary_wallet_id);
+    let wallet = app.wallet.wallet(&created.primary_wallet_id);
     assert_eq!(wallet.name.as_deref(), Some("Ann wallet"));
-    assert_eq!(wallet.owner_id, Some(created.id.clone()));
-    let [(event, version, body)] = &bed.events(&created.id).await[..] else {
-        panic!()
+    assert_eq!(wallet.owner_id.as_ref(), Some(&created.id));
+
+    let read = app.users().get_user(get(&created.id.to_uppercase())).await;
+    assert_eq!(read.unwrap().into_inner().user, Some(created));
+    app.finish().await;
+}
+
+#[sqlx::test(migrator = "identity_svc::MIGRATOR")]
+async fn a_creation_is_published_with_its_flags(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let new = CreateUserRequest {
+        approved: true,
+        ..new_user("ann@x.com")
     };
-    assert_eq!((&**event, *version), ("UserCreated", 1));
-    insta::assert_debug_snapshot!(UserCreated::decode(&**body).unwrap(), @r#"
+    let created = create(&app, new).await;
+    let events = app.events(&created.id).await;
+    assert_eq!(events.len(), 1);
+    assert_eq!(events[0].name, "UserCreated");
+    assert_eq!(events[0].version, 1);
+    insta::assert_debug_snapshot!(UserCreated::decode(&*events[0].body).unwrap(), @r#"
     UserCreated {
         user_id: "018bcfe5-6800-710a-adec-89025cc10000",
         version: 1,
@@ -112,309 +149,295 @@ async fn a_user_has_its_wallet_when_the_answer_comes(_: PgPoolOptions, server: P
         verified: false,
     }
     "#);
-    bed.end().await;
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "identity_svc::MIGRATOR")]
-async fn every_field_at_fault_is_named_and_nothing_is_made(
-    _: PgPoolOptions,
-    server: PgConnectOptions,
-) {
-    let bed = Bed::new(server).await;
-    let refused = refusal(
-        bed.users()
-            .create_user(CreateUserRequest {
-                email: "a@x.com\u{200b}".to_owned(),
-                password: "abcdefg1".to_owned(),
-                roles: vec!["emperor".to_owned()],
-                primary_wallet_id: Some("w".to_owned()),
-                ..CreateUserRequest::default()
-            })
-            .await,
-    );
-    let faults: Vec<_> = refused
-        .fields
-        .iter()
-        .map(|at| (&*at.field, at.code))
-        .collect();
+async fn an_invalid_user_is_not_created_and_every_invalid_field_is_named(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let invalid = CreateUserRequest {
+        email: "a@x.com\u{200b}".to_owned(),
+        password: "abcdefg1".to_owned(),
+        roles: vec!["emperor".to_owned()],
+        primary_wallet_id: Some("w".to_owned()),
+        ..CreateUserRequest::default()
+    };
+    let refused = error(app.users().create_user(invalid).await);
     assert_eq!(refused.code, Code::ValidationFailed);
-    assert_eq!(
-        faults,
-        [
-            ("email", FieldCode::Format),
-            ("password", FieldCode::Format),
-            ("primaryWalletId", FieldCode::Format),
-            ("roles", FieldCode::Enum),
-        ]
-    );
-    assert_eq!(bed.count("select count(*) from identity.users").await, 0);
-    bed.end().await;
+    insta::assert_debug_snapshot!(refused.fields, @r#"
+    [
+        FieldError {
+            field: "email",
+            code: Format,
+            message: "must be an email address",
+        },
+        FieldError {
+            field: "password",
+            code: Format,
+            message: "must contain a capital letter (A-Z), a lower-case letter (a-z) and a digit (0-9)",
+        },
+        FieldError {
+            field: "primaryWalletId",
+            code: Format,
+            message: "must be a UUID of 36 characters",
+        },
+        FieldError {
+            field: "roles",
+            code: Enum,
+            message: "must be of: admin, user",
+        },
+    ]
+    "#);
+    assert_eq!(app.count("select count(*) from identity.users").await, 0);
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "identity_svc::MIGRATOR")]
-async fn an_email_in_another_case_is_taken_and_found(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server).await;
-    bed.user("A@Example.com").await;
+async fn emails_are_unique_in_any_case(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    app.create_user("A@Example.com").await;
     for same in ["a@example.com", " A@EXAMPLE.COM\n"] {
-        assert_eq!(
-            code(bed.users().create_user(new_user(same)).await),
-            Code::EmailTaken
-        );
+        let refused = app.users().create_user(new_user(same)).await;
+        assert_eq!(code(refused), Code::EmailTaken, "{same}");
     }
-    bed.user("bob+1@example.com").await;
-    bed.user("bob+2@example.com").await;
-    let found = emails(&bed, filter("email", Operator::Eq, "a@EXAMPLE.COM")).await;
-    assert_eq!(found, ["A@example.com"]);
-    let racing = (0..20).map(|_| {
-        let mut users = bed.users();
-        async move { users.create_user(new_user("race@x.com")).await.is_ok() }
-    });
-    let won = futures::future::join_all(racing).await;
-    assert_eq!(won.iter().filter(|won| **won).count(), 1);
-    bed.end().await;
+    app.create_user("bob+1@example.com").await;
+    app.create_user("bob+2@example.com").await;
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "identity_svc::MIGRATOR")]
-async fn a_referral_code_leads_to_its_user(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server).await;
-    let ann = bed.user("ann@x.com").await;
-    let with = |email: &str, code: &str| CreateUserRequest {
+async fn of_concurrent_creations_with_one_email_exactly_one_succeeds(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let racing = (0..20).map(|_| {
+        let mut users = app.users();
+        async move { users.create_user(new_user("race@x.com")).await }
+    });
+    let (created, refused): (Vec<_>, Vec<_>) =
+        join_all(racing).await.into_iter().partition(Result::is_ok);
+    assert_eq!(created.len(), 1);
+    for refused in refused {
+        assert_eq!(code(refused), Code::EmailTaken);
+    }
+    app.finish().await;
+}
+
+#[sqlx::test(migrator = "identity_svc::MIGRATOR")]
+async fn a_referral_code_in_any_case_sets_the_referrer(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let ann = app.create_user("ann@x.com").await;
+    let with_code = |email: &str, code: &str| CreateUserRequest {
         code: Some(code.to_owned()),
         ..new_user(email)
     };
-    let lower = ann.referral_code.to_lowercase();
-    let bob = bed
-        .users()
-        .create_user(with("bob@x.com", &lower))
-        .await
-        .unwrap();
-    assert_eq!(
-        bob.into_inner().user.unwrap().referral_user_id,
-        Some(ann.id.clone())
-    );
-    let found = emails(&bed, filter("referralUserId", Operator::Eq, &ann.id)).await;
-    assert_eq!(found, ["bob@x.com"]);
+    let code_of_ann = ann.referral_code.to_lowercase();
+    let bob = create(&app, with_code("bob@x.com", &code_of_ann)).await;
+    assert_eq!(bob.referral_user_id.as_ref(), Some(&ann.id));
+    let referred = emails(&app, filter("referralUserId", Operator::Eq, &ann.id)).await;
+    assert_eq!(referred, ["bob@x.com"]);
 
-    let refused = bed
-        .users()
-        .create_user(with("eve@x.com", "R000000000"))
-        .await;
+    let unknown = with_code("eve@x.com", "R000000000");
+    let refused = app.users().create_user(unknown).await;
     assert_eq!(code(refused), Code::InviteInvalid);
-    bed.user("eve@x.com").await;
-    bed.end().await;
+    app.create_user("eve@x.com").await;
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "identity_svc::MIGRATOR")]
-async fn a_key_replays_what_it_made(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server).await;
-    let mut users = bed.users();
-    let first = users
-        .create_user(keyed(new_user("a@x.com"), "k", "00"))
-        .await
-        .unwrap();
-    assert!(!idempotency::is_replay(first.metadata()));
-    let again = users
-        .create_user(keyed(new_user("a@x.com"), "k", "00"))
-        .await
-        .unwrap();
-    assert!(idempotency::is_replay(again.metadata()));
-    assert_eq!(first.into_inner(), again.into_inner());
-    let other = users
-        .create_user(keyed(new_user("b@x.com"), "k", "01"))
-        .await;
-    assert_eq!(code(other), Code::IdempotencyKeyReused);
-    let taken = users
-        .create_user(keyed(new_user("a@x.com"), "l", "00"))
-        .await;
-    assert_eq!(code(taken), Code::EmailTaken);
-    // A refusal left no record: the key is judged afresh.
-    assert!(
-        users
-            .create_user(keyed(new_user("b@x.com"), "l", "01"))
-            .await
-            .is_ok()
-    );
-    bed.end().await;
-}
-
-#[sqlx::test(migrator = "identity_svc::MIGRATOR")]
-async fn actions_are_idempotent_and_each_change_is_one_event(
-    _: PgPoolOptions,
-    server: PgConnectOptions,
-) {
-    let bed = Bed::new(server).await;
-    let id = bed.user("a@x.com").await.id;
-    bed.clock.advance(chrono::TimeDelta::seconds(1));
-    let mut users = bed.users();
-    let approve = || ApproveUserRequest { id: id.clone() };
-    let approved = users
-        .approve_user(keyed(approve(), "k", "00"))
-        .await
-        .unwrap();
-    let approved = approved.into_inner().user.unwrap();
-    assert!(approved.approved && approved.updated_at != approved.created_at);
-    assert_eq!(
-        users
-            .approve_user(approve())
-            .await
-            .unwrap()
-            .into_inner()
-            .user,
-        Some(approved.clone())
-    );
-    for _ in 0..2 {
-        let blocked = users
-            .block_user(BlockUserRequest { id: id.clone() })
-            .await
-            .unwrap();
-        assert!(blocked.into_inner().user.unwrap().blocked);
-    }
-    for _ in 0..2 {
-        let free = users
-            .unblock_user(UnblockUserRequest { id: id.clone() })
-            .await
-            .unwrap();
-        assert!(!free.into_inner().user.unwrap().blocked);
-    }
-    // The first answer, although the user has changed since.
-    let replayed = users
-        .approve_user(keyed(approve(), "k", "00"))
-        .await
-        .unwrap();
+async fn a_creation_is_replayed_under_its_key(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let mut users = app.users();
+    let request = || keyed(new_user("a@x.com"), "k", "00");
+    let created = users.create_user(request()).await.unwrap();
+    assert!(!idempotency::is_replay(created.metadata()));
+    let replayed = users.create_user(request()).await.unwrap();
     assert!(idempotency::is_replay(replayed.metadata()));
-    assert_eq!(replayed.into_inner().user, Some(approved));
+    assert_eq!(replayed.into_inner(), created.into_inner());
+    let other_body = keyed(new_user("b@x.com"), "k", "01");
+    let refused = users.create_user(other_body).await;
+    assert_eq!(code(refused), Code::IdempotencyKeyReused);
+    app.finish().await;
+}
 
-    let events = bed.events(&id).await;
-    let names: Vec<_> = events
+#[sqlx::test(migrator = "identity_svc::MIGRATOR")]
+async fn a_refusal_is_not_recorded_under_its_key(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    app.create_user("a@x.com").await;
+    let mut users = app.users();
+    let taken = keyed(new_user("a@x.com"), "k", "00");
+    assert_eq!(code(users.create_user(taken).await), Code::EmailTaken);
+    let free = keyed(new_user("b@x.com"), "k", "01");
+    assert!(users.create_user(free).await.is_ok());
+    app.finish().await;
+}
+
+#[sqlx::test(migrator = "identity_svc::MIGRATOR")]
+async fn each_change_of_state_is_one_event_and_a_repeat_is_none(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let id = app.create_user("a@x.com").await.id;
+    app.clock.advance(chrono::TimeDelta::seconds(1));
+    let request = || ApproveUserRequest { id: id.clone() };
+    let approved = approve(&app, request()).await;
+    assert!(approved.approved);
+    assert_ne!(approved.updated_at, approved.created_at);
+    assert_eq!(approve(&app, request()).await, approved);
+    for _ in 0..2 {
+        assert!(block(&app, &id).await.blocked);
+    }
+    for _ in 0..2 {
+        assert!(!unblock(&app, &id).await.blocked);
+    }
+
+    let events = app.events(&id).await;
+    let published: Vec<_> = events
         .iter()
-        .map(|(name, version, _)| (&**name, *version))
+        .map(|Event { name, version, .. }| format!("{version} {name}"))
         .collect();
     assert_eq!(
-        names,
+        published,
         [
-            ("UserCreated", 1),
-            ("UserApproved", 2),
-            ("UserBlocked", 3),
-            ("UserUnblocked", 4),
+            "1 UserCreated",
+            "2 UserApproved",
+            "3 UserBlocked",
+            "4 UserUnblocked",
         ]
     );
-    let blocked = UserBlocked::decode(&*events[2].2).unwrap();
-    assert_eq!((blocked.user_id, blocked.version), (id, 3));
-    bed.end().await;
+    let body = UserBlocked::decode(&*events[2].body).unwrap();
+    assert_eq!(
+        body,
+        UserBlocked {
+            user_id: id,
+            version: 3,
+        }
+    );
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "identity_svc::MIGRATOR")]
-async fn a_user_sees_itself_only(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server).await;
-    let (ann, bob) = (bed.user("ann@x.com").await, bed.user("bob@x.com").await);
-    let mut as_ann = bed.users_as(&user(&ann.id));
-    assert!(as_ann.get_user(get(&ann.id)).await.is_ok());
-    assert_eq!(
-        code(as_ann.get_user(get(&bob.id)).await),
-        Code::UserNotFound
-    );
-    let ids = vec![ann.id.clone(), bob.id.clone()];
-    let batch = as_ann
-        .batch_get_users(BatchGetUsersRequest { ids: ids.clone() })
-        .await
-        .unwrap();
+async fn a_replay_returns_the_user_as_it_was(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let id = app.create_user("a@x.com").await.id;
+    let request = || keyed(ApproveUserRequest { id: id.clone() }, "k", "00");
+    let approved = approve(&app, request()).await;
+    block(&app, &id).await;
+    let replayed = app.users().approve_user(request()).await.unwrap();
+    assert!(idempotency::is_replay(replayed.metadata()));
+    assert_eq!(replayed.into_inner().user, Some(approved));
+    app.finish().await;
+}
+
+#[sqlx::test(migrator = "identity_svc::MIGRATOR")]
+async fn a_user_sees_only_itself(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let ann = app.create_user("ann@x.com").await;
+    let bob = app.create_user("bob@x.com").await;
+    let mut as_ann = app.users_as(&user(&ann.id));
+    let itself = as_ann.get_user(get(&ann.id)).await.unwrap();
+    assert_eq!(itself.into_inner().user.as_ref(), Some(&ann));
+    let other = as_ann.get_user(get(&bob.id)).await;
+    assert_eq!(code(other), Code::UserNotFound);
+
+    let both = BatchGetUsersRequest {
+        ids: vec![ann.id.clone(), bob.id.clone()],
+    };
+    let batch = as_ann.batch_get_users(both.clone()).await.unwrap();
     assert_eq!(batch.into_inner().users, std::slice::from_ref(&ann));
-    let list = as_ann
-        .list_users(ListUsersRequest::default())
-        .await
-        .unwrap()
-        .into_inner();
-    assert_eq!(
-        (list.users, list.page.unwrap().total),
-        (vec![ann.clone()], 1)
-    );
+    let list = as_ann.list_users(ListUsersRequest::default()).await;
+    let list = list.unwrap().into_inner();
+    assert_eq!(list.users, [ann]);
+    assert_eq!(list.page.unwrap().total, 1);
 
-    assert_eq!(
-        code(as_ann.create_user(new_user("c@x.com")).await),
-        Code::Forbidden
-    );
-    let approve = ApproveUserRequest { id: ann.id.clone() };
-    assert_eq!(code(as_ann.approve_user(approve).await), Code::Forbidden);
-    let block = BlockUserRequest { id: bob.id.clone() };
-    assert_eq!(code(as_ann.block_user(block).await), Code::Forbidden);
-    let unblock = UnblockUserRequest { id: ann.id.clone() };
-    assert_eq!(code(as_ann.unblock_user(unblock).await), Code::Forbidden);
-    let mut key = bed.users_as(&caller(Kind::Key, &ann.id, Role::User));
-    assert_eq!(code(key.get_user(get(&ann.id)).await), Code::UserNotFound);
-    assert_eq!(
-        code(key.list_users(ListUsersRequest::default()).await),
-        Code::Forbidden
-    );
-
-    let batch = bed
-        .users()
-        .batch_get_users(BatchGetUsersRequest { ids })
-        .await
-        .unwrap();
+    let batch = app.users().batch_get_users(both).await.unwrap();
     assert_eq!(batch.into_inner().users.len(), 2);
-    bed.end().await;
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "identity_svc::MIGRATOR")]
-async fn unknown_users_are_not_found(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server).await;
-    let mut users = bed.users();
-    for id in ["", "1", "0192abcd-0000-7000-8000-00000000000f"] {
-        assert_eq!(code(users.get_user(get(id)).await), Code::UserNotFound);
-        let approve = ApproveUserRequest { id: id.to_owned() };
-        assert_eq!(code(users.approve_user(approve).await), Code::UserNotFound);
+async fn only_admins_create_and_change_users(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let ann = app.create_user("ann@x.com").await;
+    let mut as_ann = app.users_as(&user(&ann.id));
+    let id = || ann.id.clone();
+    let refusals = [
+        code(as_ann.create_user(new_user("c@x.com")).await),
+        code(as_ann.approve_user(ApproveUserRequest { id: id() }).await),
+        code(as_ann.block_user(BlockUserRequest { id: id() }).await),
+        code(as_ann.unblock_user(UnblockUserRequest { id: id() }).await),
+    ];
+    assert_eq!(refusals, [Code::Forbidden; 4]);
+    app.finish().await;
+}
+
+#[sqlx::test(migrator = "identity_svc::MIGRATOR")]
+async fn an_api_key_without_the_admin_role_sees_no_users(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let ann = app.create_user("ann@x.com").await;
+    let mut as_key = app.users_as(&caller(Kind::Key, &ann.id, Role::User));
+    let hidden = as_key.get_user(get(&ann.id)).await;
+    assert_eq!(code(hidden), Code::UserNotFound);
+    let refused = as_key.list_users(ListUsersRequest::default()).await;
+    assert_eq!(code(refused), Code::Forbidden);
+    app.finish().await;
+}
+
+#[sqlx::test(migrator = "identity_svc::MIGRATOR")]
+async fn unknown_and_malformed_ids_are_not_found(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let mut users = app.users();
+    for id in ["", "1", UNKNOWN] {
+        let read = error(users.get_user(get(id)).await);
+        assert_eq!(read.to_string(), "user_not_found: user not found", "{id}");
+        let request = ApproveUserRequest { id: id.to_owned() };
+        let approved = users.approve_user(request).await;
+        assert_eq!(code(approved), Code::UserNotFound, "{id}");
     }
-    let bad = BatchGetUsersRequest {
-        ids: vec!["1".to_owned()],
-    };
-    assert_eq!(
-        code(users.batch_get_users(bad).await),
-        Code::ValidationFailed
-    );
-    let many = BatchGetUsersRequest {
-        ids: vec!["0192abcd-0000-7000-8000-00000000000f".to_owned(); 1001],
-    };
-    assert_eq!(
-        code(users.batch_get_users(many).await),
-        Code::ValidationFailed
-    );
-    bed.end().await;
+    app.finish().await;
 }
 
 #[sqlx::test(migrator = "identity_svc::MIGRATOR")]
-async fn lists_filter_by_what_the_contract_names(_: PgPoolOptions, server: PgConnectOptions) {
-    let bed = Bed::new(server).await;
+async fn a_batch_has_valid_ids_and_at_most_1000(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    for (ids, expected) in [
+        (vec!["1".to_owned()], Err(Code::ValidationFailed)),
+        (vec![UNKNOWN.to_owned(); 1001], Err(Code::ValidationFailed)),
+        (vec![UNKNOWN.to_owned(); 1000], Ok(vec![])),
+    ] {
+        let mut users = app.users();
+        let batch = users.batch_get_users(BatchGetUsersRequest { ids }).await;
+        let users = match batch {
+            Ok(batch) => Ok(batch.into_inner().users),
+            refused => Err(code(refused)),
+        };
+        assert_eq!(users, expected);
+    }
+    app.finish().await;
+}
+
+#[sqlx::test(migrator = "identity_svc::MIGRATOR")]
+async fn users_are_listed_newest_first_and_filtered_by_the_contracts_fields(pool: PgPool) {
+    let app = TestApp::start(pool).await;
     let named = |email: &str, name: &str, role: &str| CreateUserRequest {
         name: Some(name.to_owned()),
         roles: vec![role.to_owned()],
         verified: role == "admin",
         ..new_user(email)
     };
-    let mut users = bed.users();
-    users
-        .create_user(named("ann@x.com", "Ann Émile", "admin"))
-        .await
-        .unwrap();
-    users
-        .create_user(named("bob@x.com", "Bob", "user"))
-        .await
-        .unwrap();
-    let bob = emails(&bed, filter("role", Operator::Eq, "user")).await;
-    assert_eq!(bob, ["bob@x.com"]);
+    create(&app, named("Ann@X.com", "Ann Émile", "admin")).await;
+    create(&app, named("bob@x.com", "Bob", "user")).await;
     for (field, operator, value) in [
+        ("email", Operator::Eq, "ann@x.COM"),
         ("role", Operator::Eq, "admin"),
         ("verified", Operator::Eq, "true"),
         ("name", Operator::Eq, "Émi"),
         ("name", Operator::Ilike, "%émile"),
     ] {
-        let found = emails(&bed, filter(field, operator, value)).await;
-        assert_eq!(found, ["ann@x.com"], "{field}");
+        let found = emails(&app, filter(field, operator, value)).await;
+        assert_eq!(found, ["Ann@x.com"], "{field}");
     }
-    let all = emails(&bed, ListUsersRequest::default()).await;
-    assert_eq!(all, ["bob@x.com", "ann@x.com"], "newest first");
-    let unknown = users
-        .list_users(filter("password", Operator::Eq, "x"))
-        .await;
-    assert_eq!(code(unknown), Code::InvalidQuery);
-    bed.end().await;
+    let all = emails(&app, ListUsersRequest::default()).await;
+    assert_eq!(all, ["bob@x.com", "Ann@x.com"]);
+
+    let mut users = app.users();
+    let unknown = users.list_users(filter("password", Operator::Eq, "x"));
+    assert_eq!(code(unknown.await), Code::InvalidQuery);
+    app.finish().await;
 }

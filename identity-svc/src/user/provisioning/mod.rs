@@ -42,7 +42,7 @@ use crate::{
 
 /// Creates users.
 #[derive(Debug, Clone)]
-pub struct Provisioning {
+pub(crate) struct Provisioning {
     pool: PgPool,
     wallets: Wallets,
     hasher: Hasher,
@@ -50,29 +50,30 @@ pub struct Provisioning {
     ids: Ids,
 }
 
-/// How a creation goes on after its first transaction.
+/// The result of the first step.
 enum Reserved {
     Fresh(UserId),
     Replay(Box<Reply<wire::User>>),
 }
 
 impl Provisioning {
-    /// Over these.
-    pub fn new(pool: PgPool, wallets: Wallets, clock: Clock, ids: Ids) -> Self {
-        let hasher = Hasher::default();
+    pub(crate) fn new(pool: PgPool, wallets: Wallets, clock: Clock, ids: Ids) -> Self {
         Self {
             pool,
             wallets,
-            hasher,
+            hasher: Hasher::default(),
             clock,
             ids,
         }
     }
 
-    /// Makes a user with its wallet, or repeats the answer recorded under the key.
-    pub async fn create(&self, key: Option<&Key>, new: NewUser) -> Result<Reply<wire::User>> {
-        let NewUser { password, .. } = &new;
-        let hash = self.hasher.hash(password).await?;
+    /// Creates a user with its wallet, or replays the response recorded under the key.
+    pub(crate) async fn create(
+        &self,
+        key: Option<&Key>,
+        new: NewUser,
+    ) -> Result<Reply<wire::User>> {
+        let hash = self.hasher.hash(&new.password).await?;
         match self.reserve(key, &new, &hash).await? {
             Reserved::Replay(reply) => Ok(*reply),
             Reserved::Fresh(user_id) => {
@@ -96,6 +97,7 @@ impl Provisioning {
         }
     }
 
+    /// Runs the first step, or replays the recorded response.
     async fn reserve(&self, key: Option<&Key>, new: &NewUser, hash: &str) -> Result<Reserved> {
         pg::retry_serialization(async || {
             let mut tx = pg::tx(&self.pool).await?;
@@ -119,12 +121,13 @@ impl Provisioning {
         new: &NewUser,
         hash: &str,
     ) -> Result<UserId> {
-        let referrer = match &new.code {
+        let referral_user_id = match &new.code {
             None => None,
-            Some(code) => {
-                let found = users::find_by_referral_code(conn, code.as_str()).await?;
-                Some(found.ok_or(Error::InviteInvalid)?)
-            }
+            Some(code) => Some(
+                users::find_by_referral_code(conn, code.as_str())
+                    .await?
+                    .ok_or(Error::InviteInvalid)?,
+            ),
         };
         let (id, now) = (self.ids.next(), self.clock.now());
         let referral_code = ReferralCode::generate(&self.ids);
@@ -135,7 +138,7 @@ impl Provisioning {
             profile: &new.profile,
             wallet_id: new.wallet_id,
             referral_code: referral_code.as_str(),
-            referral_user_id: referrer,
+            referral_user_id,
             now,
         };
         users::reserve_in_tx(conn, reservation).await?;
@@ -143,6 +146,7 @@ impl Provisioning {
         Ok(id)
     }
 
+    /// Runs the remaining steps of a reserved creation.
     async fn finish(&self, user_id: UserId) -> Result<User> {
         match repo::find(&self.pool, user_id).await? {
             Some(claim) => self.drive(&claim).await,
@@ -153,7 +157,7 @@ impl Provisioning {
     /// Runs the steps after the reservation; undoes it if wallet-svc refuses. Safe to repeat, and
     /// to run concurrently.
     async fn drive(&self, claim: &Claim) -> Result<User> {
-        let result = match self.wallet(claim).await {
+        let result = match self.provide_wallet(claim).await {
             Ok(wallet_id) => {
                 failpoint::hit("identity.user.wallet_made");
                 self.activate(claim, wallet_id).await
@@ -168,7 +172,8 @@ impl Provisioning {
         result
     }
 
-    async fn wallet(&self, claim: &Claim) -> Result<WalletId> {
+    /// Creates the wallet, or makes the named one the user's.
+    async fn provide_wallet(&self, claim: &Claim) -> Result<WalletId> {
         if let Some(wallet_id) = claim.wallet_id {
             self.wallets.adopt(wallet_id, claim.user_id).await?;
             return Ok(wallet_id);
@@ -185,8 +190,9 @@ impl Provisioning {
             return self.finished_elsewhere(user_id).await;
         }
         repo::delete_in_tx(&mut tx, user_id).await?;
-        let user = users::find(&mut tx, user_id).await?;
-        let user = user.ok_or_else(|| Error::internal("an activated user is not there"))?;
+        let user = users::find(&mut tx, user_id)
+            .await?
+            .ok_or_else(|| Error::internal("an activated user is missing"))?;
         let created = events::created(self.ids.uuid(), &user);
         outbox::append_in_tx(&mut tx, SCHEMA, &[created]).await?;
         if let Some(scope) = &claim.scope {
@@ -197,6 +203,7 @@ impl Provisioning {
         Ok(user)
     }
 
+    /// Deletes the hidden row and the claim; the email and the key are free again.
     async fn undo(&self, claim: &Claim) -> Result<()> {
         let mut tx = pg::tx(&self.pool).await?;
         if !users::lock_hidden_in_tx(&mut tx, claim.user_id).await? {
@@ -214,7 +221,8 @@ impl Provisioning {
     /// Returns the user that a worker or another process has activated in the meantime.
     async fn finished_elsewhere(&self, user_id: UserId) -> Result<User> {
         let mut conn = self.pool.acquire().await?;
-        let user = users::find(&mut conn, user_id).await?;
-        user.ok_or_else(|| Failure::unavailable("this user's creation").into())
+        users::find(&mut conn, user_id)
+            .await?
+            .ok_or_else(|| Failure::unavailable("the creation of the user").into())
     }
 }

@@ -11,7 +11,7 @@ pub(super) struct Claim {
     pub(super) user_id: UserId,
     pub(super) email: String,
     pub(super) name: Option<String>,
-    /// The existing wallet that is to become the user's.
+    /// The existing wallet that the request named.
     pub(super) wallet_id: Option<WalletId>,
     pub(super) scope: Option<Scope>,
 }

@@ -1,4 +1,4 @@
-//! A wallet-svc that keeps its wallets in memory and fails on demand.
+//! A fake of wallet-svc: keeps wallets in memory and fails on demand.
 
 use std::{
     collections::HashMap,
@@ -26,21 +26,19 @@ use tonic::{
 
 pub(crate) const DEFAULT_WALLET: &str = "d0000000-0000-7000-8000-000000000000";
 
-/// How it answers a creation.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Mood {
-    #[default]
-    Good,
-    /// Makes nothing.
-    Away,
-    /// Makes the wallet, and the answer is lost.
-    Forgetful,
-    Refusing,
+/// How a creation fails.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// The service does nothing.
+    Unavailable,
+    /// The wallet is created, but the response is lost.
+    ResponseLost,
+    Refused,
 }
 
 #[derive(Default)]
 struct State {
-    mood: Mood,
+    fault: Option<Fault>,
     wallets: HashMap<String, Wallet>,
     operations: HashMap<String, String>,
     bonus_asset: Option<String>,
@@ -62,16 +60,16 @@ impl FakeWallet {
         address
     }
 
-    pub(crate) fn is(&self, mood: Mood) {
-        self.state().mood = mood;
+    /// Makes creations fail; `None` makes them succeed.
+    pub(crate) fn set_fault(&self, fault: Option<Fault>) {
+        self.state().fault = fault;
     }
 
-    pub(crate) fn pays_in(&self, asset: &str) {
+    pub(crate) fn set_bonus_asset(&self, asset: &str) {
         self.state().bonus_asset = Some(asset.to_owned());
     }
 
-    /// Adds a wallet that was there before.
-    pub(crate) fn has(&self, id: &str, owner: Option<&str>) {
+    pub(crate) fn add_wallet(&self, id: &str, owner: Option<&str>) {
         let wallet = Wallet {
             id: id.to_owned(),
             owner_id: owner.map(str::to_owned),
@@ -94,7 +92,7 @@ impl FakeWallet {
 }
 
 fn not_found() -> Status {
-    Failure::new(Code::WalletNotFound, "no such wallet").into()
+    Failure::new(Code::WalletNotFound, "wallet not found").into()
 }
 
 #[tonic::async_trait]
@@ -105,14 +103,16 @@ impl WalletService for FakeWallet {
     ) -> Result<Response<CreateWalletResponse>, Status> {
         let request = request.into_inner();
         let mut state = self.state();
-        match state.mood {
-            Mood::Away => return Err(Failure::unavailable("wallet").into()),
-            Mood::Refusing => return Err(Failure::new(Code::InvalidState, "no").into()),
-            Mood::Good | Mood::Forgetful => {}
+        match state.fault {
+            Some(Fault::Unavailable) => return Err(Failure::unavailable("wallet").into()),
+            Some(Fault::Refused) => {
+                return Err(Failure::new(Code::InvalidState, "refused by the test").into());
+            }
+            Some(Fault::ResponseLost) | None => {}
         }
         let operation = request.operation_id.unwrap();
-        let fresh = format!("a0000000-0000-7000-8000-{:012}", state.operations.len());
-        let id = state.operations.entry(operation).or_insert(fresh).clone();
+        let new_id = format!("a0000000-0000-7000-8000-{:012}", state.operations.len());
+        let id = state.operations.entry(operation).or_insert(new_id).clone();
         let wallet = Wallet {
             id: id.clone(),
             name: request.name,
@@ -120,7 +120,7 @@ impl WalletService for FakeWallet {
             ..Wallet::default()
         };
         let wallet = state.wallets.entry(id).or_insert(wallet).clone();
-        if state.mood == Mood::Forgetful {
+        if state.fault == Some(Fault::ResponseLost) {
             return Err(Failure::unavailable("wallet").into());
         }
         let wallet = Some(wallet);
@@ -132,8 +132,10 @@ impl WalletService for FakeWallet {
         request: Request<GetWalletRequest>,
     ) -> Result<Response<GetWalletResponse>, Status> {
         let wallet = self.state().wallets.get(&request.get_ref().id).cloned();
-        let wallet = Some(wallet.ok_or_else(not_found)?);
-        Ok(Response::new(GetWalletResponse { wallet }))
+        let wallet = wallet.ok_or_else(not_found)?;
+        Ok(Response::new(GetWalletResponse {
+            wallet: Some(wallet),
+        }))
     }
 
     async fn update_wallet(
@@ -153,21 +155,21 @@ impl WalletService for FakeWallet {
         &self,
         _request: Request<ListWalletsRequest>,
     ) -> Result<Response<ListWalletsResponse>, Status> {
-        Err(Status::unimplemented("not played"))
+        Err(Status::unimplemented("not in the fake"))
     }
 
     async fn get_wallet_balance(
         &self,
         _request: Request<GetWalletBalanceRequest>,
     ) -> Result<Response<GetWalletBalanceResponse>, Status> {
-        Err(Status::unimplemented("not played"))
+        Err(Status::unimplemented("not in the fake"))
     }
 
     async fn get_total_balance(
         &self,
         _request: Request<GetTotalBalanceRequest>,
     ) -> Result<Response<GetTotalBalanceResponse>, Status> {
-        Err(Status::unimplemented("not played"))
+        Err(Status::unimplemented("not in the fake"))
     }
 }
 
@@ -196,7 +198,7 @@ impl AssetService for FakeWallet {
         let decimal_places = match &*code {
             "usd" => 2,
             "points" => 0,
-            _ => return Err(Failure::new(Code::AssetNotFound, "no such asset").into()),
+            _ => return Err(Failure::new(Code::AssetNotFound, "asset not found").into()),
         };
         let asset = Some(Asset {
             code,
@@ -210,20 +212,20 @@ impl AssetService for FakeWallet {
         &self,
         _request: Request<ListAssetsRequest>,
     ) -> Result<Response<ListAssetsResponse>, Status> {
-        Err(Status::unimplemented("not played"))
+        Err(Status::unimplemented("not in the fake"))
     }
 
     async fn create_asset(
         &self,
         _request: Request<CreateAssetRequest>,
     ) -> Result<Response<CreateAssetResponse>, Status> {
-        Err(Status::unimplemented("not played"))
+        Err(Status::unimplemented("not in the fake"))
     }
 
     async fn update_asset(
         &self,
         _request: Request<UpdateAssetRequest>,
     ) -> Result<Response<UpdateAssetResponse>, Status> {
-        Err(Status::unimplemented("not played"))
+        Err(Status::unimplemented("not in the fake"))
     }
 }

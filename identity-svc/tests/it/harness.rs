@@ -1,4 +1,4 @@
-//! A running identity-svc on a fresh database, and clients that speak as anyone.
+//! A running identity-svc on a fresh database, and clients with the token of any caller.
 
 use std::time::Duration;
 
@@ -19,17 +19,15 @@ use proto::identity::v1::{
     CreateUserRequest, User, auth_service_client::AuthServiceClient,
     task_service_client::TaskServiceClient, user_service_client::UserServiceClient,
 };
-use sqlx::{
-    ConnectOptions as _, PgPool,
-    postgres::{PgConnectOptions, PgPoolOptions},
-};
+use sqlx::{ConnectOptions as _, PgPool};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status};
 
-use crate::wallet::FakeWallet;
+use crate::fake_wallet::FakeWallet;
 
-pub(crate) const SOON: Duration = Duration::from_mins(1);
+/// How long a test waits for a condition.
+pub(crate) const TIMEOUT: Duration = Duration::from_mins(1);
 pub(crate) const API_KEY: &str = "gk_bootstrap_0123456789abcdef";
 pub(crate) const SECRET: &str = "a secret of this deployment";
 const SEED: [u8; 32] = [7; 32];
@@ -41,13 +39,14 @@ struct Flags {
     config: Config,
 }
 
-pub(crate) struct Bed {
-    /// As a superuser, to look behind the service.
+/// A running service with its database.
+pub(crate) struct TestApp {
+    /// A superuser's, to read and change the tables.
     pub(crate) pool: PgPool,
     pub(crate) wallet: FakeWallet,
     pub(crate) clock: Clock,
-    flags: Vec<String>,
-    /// Seed of the next process's ids.
+    common_flags: Vec<String>,
+    /// The seed of the next process's ids.
     seed: u64,
     url: String,
     stop: CancellationToken,
@@ -58,64 +57,63 @@ pub(crate) fn noon() -> DateTime<Utc> {
     "2026-01-31T12:00:00Z".parse().unwrap()
 }
 
-impl Bed {
-    /// With a fixed clock and seeded ids, for snapshots.
-    pub(crate) async fn new(server: PgConnectOptions) -> Self {
-        Self::with(
-            server,
+/// An event in the outbox.
+#[derive(Debug)]
+pub(crate) struct Event {
+    pub(crate) name: String,
+    pub(crate) version: i64,
+    pub(crate) body: Vec<u8>,
+}
+
+impl TestApp {
+    /// Starts a service with a fixed clock and seeded ids, for snapshots.
+    pub(crate) async fn start(pool: PgPool) -> Self {
+        Self::start_with(
+            pool,
             Clock::fixed(noon()),
             &["--bootstrap-api-key", API_KEY],
         )
         .await
     }
 
-    pub(crate) async fn with(server: PgConnectOptions, clock: Clock, extra: &[&str]) -> Self {
-        let pool = PgPoolOptions::new()
-            .connect_with(server.clone())
-            .await
-            .unwrap();
+    pub(crate) async fn start_with(pool: PgPool, clock: Clock, flags: &[&str]) -> Self {
         let wallet = FakeWallet::default();
         let wallet_url = format!("http://{}", wallet.start().await);
-        let app = server
+        let database = pool
+            .connect_options()
+            .as_ref()
+            .clone()
             .username("guerdon_identity_app")
-            .to_url_lossy()
-            .to_string();
-        #[expect(clippy::disallowed_methods, reason = "where the broker is")]
+            .to_url_lossy();
+        #[expect(clippy::disallowed_methods, reason = "the address of the broker")]
         let nats = std::env::var("NATS_URL").expect("NATS_URL is not set");
-        let flags = [
-            "--database-url",
-            &app,
-            "--nats-url",
-            &nats,
-            "--listen",
-            "127.0.0.1:0",
-        ]
-        .into_iter()
-        .chain(["--wallet-grpc-url", &wallet_url, "--service-secret", SECRET])
-        .chain(["--signing-key", SEED_BASE64])
-        .map(str::to_owned)
-        .collect();
-        let mut bed = Self {
+        let common_flags = vec![
+            "identity-svc".to_owned(),
+            format!("--database-url={database}"),
+            format!("--nats-url={nats}"),
+            "--listen=127.0.0.1:0".to_owned(),
+            format!("--wallet-grpc-url={wallet_url}"),
+            format!("--service-secret={SECRET}"),
+            format!("--signing-key={SEED_BASE64}"),
+        ];
+        let mut app = Self {
             pool,
             wallet,
             clock,
-            flags,
+            common_flags,
             seed: 1,
             url: String::new(),
             stop: CancellationToken::new(),
             running: tokio::spawn(async { Ok(()) }),
         };
-        bed.start(extra).await;
-        bed
+        app.start_process(flags).await;
+        app
     }
 
-    /// Starts a process, after [`Bed::stop`] another one.
-    pub(crate) async fn start(&mut self, extra: &[&str]) {
-        let extra = extra.iter().map(|flag| (*flag).to_owned());
-        let flags = ["identity-svc".to_owned()]
-            .into_iter()
-            .chain(self.flags.clone())
-            .chain(extra);
+    /// Starts a process, also the next one after [`TestApp::stop`].
+    pub(crate) async fn start_process(&mut self, flags: &[&str]) {
+        let flags = flags.iter().map(|flag| (*flag).to_owned());
+        let flags = self.common_flags.iter().cloned().chain(flags);
         let runtime = Runtime {
             clock: self.clock.clone(),
             ids: Ids::seeded(self.seed),
@@ -128,7 +126,7 @@ impl Bed {
         self.url = format!("http://{}", service.local_addr());
         self.stop = CancellationToken::new();
         self.running = tokio::spawn(service.run_until_stopped(self.stop.clone()));
-        tokio::time::timeout(SOON, ready.wait_for(|ready| *ready))
+        tokio::time::timeout(TIMEOUT, ready.wait_for(|ready| *ready))
             .await
             .unwrap()
             .unwrap();
@@ -139,8 +137,8 @@ impl Bed {
         (&mut self.running).await.unwrap().unwrap();
     }
 
-    /// Stops, and fails if work was left undone.
-    pub(crate) async fn end(mut self) {
+    /// Stops the process, and fails if work is left over.
+    pub(crate) async fn finish(mut self) {
         testing::assert_no_leftovers(&self.pool, SCHEMA).await;
         assert_eq!(
             self.count("select count(*) from identity.user_provisionings")
@@ -158,8 +156,8 @@ impl Bed {
         sqlx::query(sql).execute(&self.pool).await.unwrap();
     }
 
-    /// Types and versions of the events about this aggregate, with their bodies.
-    pub(crate) async fn events(&self, aggregate: &str) -> Vec<(String, i64, Vec<u8>)> {
+    /// Returns the events of an aggregate.
+    pub(crate) async fn events(&self, aggregate: &str) -> Vec<Event> {
         let sql = "select event_type, aggregate_version, body from identity.outbox
                    where aggregate_id::text = $1 order by position";
         let rows: Vec<(String, i64, Vec<u8>)> = sqlx::query_as(sql)
@@ -167,45 +165,44 @@ impl Bed {
             .fetch_all(&self.pool)
             .await
             .unwrap();
-        let short = |name: String| name.trim_start_matches("guerdon.identity.v1.").to_owned();
         rows.into_iter()
-            .map(|(name, version, body)| (short(name), version, body))
+            .map(|(event_type, version, body)| Event {
+                name: event_type.replace("guerdon.identity.v1.", ""),
+                version,
+                body,
+            })
             .collect()
     }
 
     pub(crate) fn auth(&self, caller: Option<&Caller>) -> AuthServiceClient<Client> {
-        AuthServiceClient::new(self.client(caller))
+        self.client(caller).service()
     }
 
     pub(crate) fn users(&self) -> UserServiceClient<Client> {
-        UserServiceClient::new(self.client(Some(&admin())))
+        self.users_as(&admin())
     }
 
     pub(crate) fn users_as(&self, caller: &Caller) -> UserServiceClient<Client> {
-        UserServiceClient::new(self.client(Some(caller)))
+        self.client(Some(caller)).service()
     }
 
     pub(crate) fn tasks(&self) -> TaskServiceClient<Client> {
-        TaskServiceClient::new(self.client(Some(&admin())))
+        self.tasks_as(&admin())
     }
 
     pub(crate) fn tasks_as(&self, caller: &Caller) -> TaskServiceClient<Client> {
-        TaskServiceClient::new(self.client(Some(caller)))
+        self.client(Some(caller)).service()
     }
 
     fn client(&self, caller: Option<&Caller>) -> Client {
-        let token = caller.map(|caller| {
-            let token = token(caller);
-            ServiceToken::new(move || {
-                let token = token.clone();
-                Box::pin(async move { Ok(token) })
-            })
+        let token = caller.cloned().map(|caller| {
+            ServiceToken::new(move || Box::pin(std::future::ready(Ok(issue_token(&caller)))))
         });
         client::connect("identity", &self.url, token).unwrap()
     }
 
-    /// Creates a user with this email and nothing else said.
-    pub(crate) async fn user(&self, email: &str) -> User {
+    /// Creates a user with this email.
+    pub(crate) async fn create_user(&self, email: &str) -> User {
         let created = self.users().create_user(new_user(email)).await;
         created.unwrap().into_inner().user.unwrap()
     }
@@ -219,8 +216,8 @@ pub(crate) fn new_user(email: &str) -> CreateUserRequest {
     }
 }
 
-/// A token that is good now, whatever the service's clock shows.
-fn token(caller: &Caller) -> String {
+/// Issues a token by the system's clock, whatever the service's clock is.
+fn issue_token(caller: &Caller) -> String {
     TokenIssuer::new(&SEED).issue(Grant {
         caller,
         now: Clock::system().now(),
@@ -233,7 +230,7 @@ pub(crate) fn admin() -> Caller {
     caller(Kind::Service, "gateway", Role::Admin)
 }
 
-/// The end user of this id.
+/// Returns an end user as a caller.
 pub(crate) fn user(id: &str) -> Caller {
     caller(Kind::User, id, Role::User)
 }
@@ -246,7 +243,7 @@ pub(crate) fn caller(kind: Kind, subject: &str, role: Role) -> Caller {
     }
 }
 
-/// The request with an idempotency key, as the gateway sends it.
+/// Adds an idempotency key to a request, as the gateway does.
 pub(crate) fn keyed<T>(message: T, key: &str, body_hash: &str) -> Request<T> {
     let mut request = Request::new(message);
     for (name, value) in [
@@ -259,10 +256,12 @@ pub(crate) fn keyed<T>(message: T, key: &str, body_hash: &str) -> Request<T> {
     request
 }
 
-pub(crate) fn refusal<T: std::fmt::Debug>(answer: Result<Response<T>, Status>) -> Failure {
-    Failure::from_status(&answer.unwrap_err())
+/// Returns the error of a response.
+pub(crate) fn error<T: std::fmt::Debug>(response: Result<Response<T>, Status>) -> Failure {
+    Failure::from_status(&response.unwrap_err())
 }
 
-pub(crate) fn code<T: std::fmt::Debug>(answer: Result<Response<T>, Status>) -> Code {
-    refusal(answer).code
+/// Returns the error code of a response.
+pub(crate) fn code<T: std::fmt::Debug>(response: Result<Response<T>, Status>) -> Code {
+    error(response).code
 }

@@ -1,4 +1,4 @@
-//! The authenticated caller of a request, and what it may do.
+//! The authenticated caller of a request, and its permissions.
 
 use std::fmt::Display;
 
@@ -6,18 +6,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Code, Failure};
 
-/// Who is calling. The server's auth layer puts it into the extensions of each request.
+/// The caller of a request. The server's layer stores it in the request's extensions.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Caller {
-    /// What kind of principal it is.
+    /// Its kind.
     pub kind: Kind,
     /// The user's id, the API key's id or the service's name.
     pub subject: String,
-    /// What it may do; a role this version does not know gives nothing.
+    /// The roles that this version knows; an unknown role gives no permission.
     pub roles: Vec<Role>,
 }
 
-/// The kinds of principals.
+/// The kind of a caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -25,21 +25,21 @@ pub enum Kind {
     User,
     /// A back end with an API key.
     Key,
-    /// One of our own processes; it counts as admin.
+    /// One of Guerdon's processes; it counts as an admin.
     Service,
 }
 
-/// The roles.
+/// A role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Role {
-    /// Everything.
+    /// Access to everything.
     Admin,
-    /// One's own things.
+    /// Access to the user's own resources.
     User,
 }
 
 impl Kind {
-    /// As in the token's `kind` claim.
+    /// Returns the value of the token's `kind` claim.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::User => "user",
@@ -50,7 +50,7 @@ impl Kind {
 }
 
 impl Role {
-    /// As in the token's `roles` claim and in the public contract.
+    /// Returns the name in the token's `roles` claim and in the public contract.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Admin => "admin",
@@ -58,7 +58,7 @@ impl Role {
         }
     }
 
-    /// The role with this name.
+    /// Parses the name of a role.
     pub fn parse(name: &str) -> Option<Self> {
         [Self::Admin, Self::User]
             .into_iter()
@@ -67,27 +67,27 @@ impl Role {
 }
 
 impl Caller {
-    /// The caller of this request; `unauthenticated` when the method is open and no token came.
+    /// Returns the caller of a request; `unauthenticated` if the method requires no token and got none.
     pub fn of<T>(request: &tonic::Request<T>) -> Result<&Self, Failure> {
         request.extensions().get().ok_or_else(Self::missing)
     }
 
-    /// The refusal of a request without a caller.
+    /// Creates the error of a request without a caller.
     pub(crate) fn missing() -> Failure {
-        Failure::new(Code::Unauthenticated, "a token is needed")
+        Failure::new(Code::Unauthenticated, "a token is required")
     }
 
-    /// Whether it may do everything.
+    /// Tells whether the caller has access to everything.
     pub fn is_admin(&self) -> bool {
         self.kind == Kind::Service || self.roles.contains(&Role::Admin)
     }
 
-    /// The id of the end user who is calling; `None` for API keys and services.
+    /// Returns the id of the calling user; `None` for API keys and services.
     pub fn user_id(&self) -> Option<&str> {
         (self.kind == Kind::User).then_some(self.subject.as_str())
     }
 
-    /// `forbidden` unless it may do everything.
+    /// Returns `forbidden` unless the caller is an admin.
     pub fn require_admin(&self) -> Result<(), Failure> {
         if self.is_admin() {
             Ok(())
@@ -96,8 +96,8 @@ impl Caller {
         }
     }
 
-    /// `forbidden` unless it is this user or may do everything. Where even the existence of
-    /// another's resource is private, answer `<resource>_not_found` instead.
+    /// Returns `forbidden` unless the caller is this user or an admin. Where the existence of another
+    /// user's resource is private, respond `<resource>_not_found` instead.
     pub fn require_self_or_admin(&self, user_id: impl Display) -> Result<(), Failure> {
         let is_self = self.user_id().is_some_and(|own| own == user_id.to_string());
         if is_self || self.is_admin() {
@@ -125,23 +125,24 @@ mod tests {
     }
 
     #[test]
-    fn services_and_admins_may_do_everything() {
-        for all in [
+    fn services_and_admins_have_access_to_everything() {
+        for admin in [
             caller(Kind::Service, &[]),
             caller(Kind::Key, &[Role::Admin]),
             caller(Kind::User, &[Role::User, Role::Admin]),
         ] {
-            assert!(all.require_admin().is_ok() && all.require_self_or_admin("other").is_ok());
+            assert!(admin.require_admin().is_ok());
+            assert!(admin.require_self_or_admin("other").is_ok());
         }
     }
 
     #[test]
-    fn a_user_is_itself_only() {
+    fn a_user_has_access_to_itself_only() {
         let user = caller(Kind::User, &[Role::User]);
         assert_eq!(user.require_admin().unwrap_err().code, Code::Forbidden);
         assert!(user.require_self_or_admin("abc").is_ok());
         assert!(user.require_self_or_admin("abd").is_err());
-        // A key whose id happens to be a user's id is not that user.
+        // An API key is not the user whose id equals its own.
         assert!(
             caller(Kind::Key, &[Role::User])
                 .require_self_or_admin("abc")
@@ -150,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn no_caller_is_unauthenticated() {
+    fn a_request_without_caller_is_unauthenticated() {
         let failure = Caller::of(&tonic::Request::new(())).unwrap_err();
         assert_eq!(failure.code, Code::Unauthenticated);
     }

@@ -1,4 +1,4 @@
-//! Signs tokens, and publishes the key that checks them. Only identity-svc and tests hold an issuer.
+//! Signs tokens and publishes the key that verifies them, in identity-svc and in tests.
 
 use std::time::Duration;
 
@@ -19,22 +19,22 @@ pub struct TokenIssuer {
     public: String,
 }
 
-/// A token to be made.
+/// The content of a token.
 #[derive(Debug, Clone, Copy)]
 pub struct Grant<'a> {
-    /// Whom it stands for.
+    /// The caller that it stands for.
     pub caller: &'a Caller,
-    /// When it is made, by the caller's clock.
+    /// The time of issue.
     pub now: DateTime<Utc>,
-    /// How long it is good for.
+    /// The time until it expires.
     pub lifetime: Duration,
-    /// Its id (`jti`), unique.
+    /// The unique id (`jti`).
     pub id: &'a str,
 }
 
 impl TokenIssuer {
-    /// An issuer with the key that this seed makes. Tests use any constant; nothing but a published
-    /// key set makes a verifier trust it.
+    /// Creates an issuer from the seed of its key. Tests use any constant: a verifier trusts only
+    /// published keys.
     pub fn new(seed: &[u8; 32]) -> Self {
         let key = SigningKey::from_bytes(seed);
         let der = key
@@ -48,7 +48,7 @@ impl TokenIssuer {
         }
     }
 
-    /// Reads the seed from configuration: base64url of 32 bytes, padded or not.
+    /// Parses the seed from configuration: base64url of 32 bytes, padded or not.
     pub fn from_base64(seed: &SecretString) -> anyhow::Result<Self> {
         let text = seed.expose_secret().trim().trim_end_matches('=');
         let bytes = BASE64
@@ -61,7 +61,7 @@ impl TokenIssuer {
         }
     }
 
-    /// A signed token.
+    /// Signs a token.
     pub fn issue(&self, grant: Grant<'_>) -> String {
         let issued = u64::try_from(grant.now.timestamp()).unwrap_or_default();
         let claims = Claims {
@@ -85,7 +85,7 @@ impl TokenIssuer {
             .expect("plain claims and a well-formed key can always be signed")
     }
 
-    /// The public key as a JSON Web Key Set (RFC 7517, RFC 8037).
+    /// Returns the public key as a JSON Web Key Set (RFC 7517, RFC 8037).
     pub fn jwks_json(&self) -> String {
         let key = json!({
             "kty": "OKP", "crv": "Ed25519", "use": "sig", "alg": "EdDSA",
@@ -105,7 +105,7 @@ impl std::fmt::Debug for TokenIssuer {
 
 #[cfg(test)]
 impl TokenIssuer {
-    /// A token with any issuer and audience, and a role that nobody knows.
+    /// Signs a token with any issuer and audience, and an unknown role.
     pub(super) fn issue_for(&self, iss: &str, aud: &str, exp: u64) -> String {
         let claims = json!({"iss": iss, "aud": aud, "sub": "u1", "kind": "user",
             "roles": ["emperor"], "exp": exp, "iat": exp, "jti": "t"});

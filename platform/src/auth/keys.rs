@@ -1,4 +1,4 @@
-//! The public keys that tokens are checked with: given, or fetched from identity-svc.
+//! The public keys that verify tokens: fixed, or fetched from identity-svc.
 
 use std::{
     collections::HashMap,
@@ -19,12 +19,12 @@ use crate::{
     grpc::client::Client,
 };
 
-/// Unknown key ids are anyone's to invent: they cause one fetch in this time and no more.
-const REFETCH_AFTER: Duration = Duration::from_secs(2);
+/// The least time between two fetches: clients can send any number of unknown key ids.
+const MIN_FETCH_INTERVAL: Duration = Duration::from_secs(2);
 
 type Keys = HashMap<String, DecodingKey>;
 
-/// Finds a key by its id.
+/// Where keys are found by id.
 pub(super) enum KeySource {
     Fixed(Keys),
     Remote(Box<Remote>),
@@ -33,7 +33,7 @@ pub(super) enum KeySource {
 pub(super) struct Remote {
     client: AuthServiceClient<Client>,
     keys: RwLock<Arc<Keys>>,
-    /// When the last fetch succeeded; held while one is under way, so that there is one at a time.
+    /// The time of the last successful fetch. Locked during a fetch: there is one at a time.
     fetched: Mutex<Option<Instant>>,
 }
 
@@ -50,37 +50,46 @@ impl KeySource {
         }))
     }
 
-    /// `unauthenticated` when there is no such key, `unavailable` when that can't be known.
+    /// Finds a key. `unauthenticated` if there is none, `unavailable` if identity-svc does not respond.
     pub(super) async fn find(&self, id: &str) -> Result<DecodingKey, Failure> {
         let key = match self {
             Self::Fixed(keys) => keys.get(id).cloned(),
-            Self::Remote(remote) => match remote.known(id) {
+            Self::Remote(remote) => match remote.cached(id) {
                 Some(key) => Some(key),
                 None => remote.fetch(id).await?,
             },
         };
-        key.ok_or_else(|| Failure::new(Code::Unauthenticated, "the token's key is not known"))
+        key.ok_or_else(|| {
+            Failure::new(
+                Code::Unauthenticated,
+                "the token is not valid: its signing key is unknown",
+            )
+        })
     }
 }
 
 impl Remote {
-    fn known(&self, id: &str) -> Option<DecodingKey> {
+    fn cached(&self, id: &str) -> Option<DecodingKey> {
         self.keys.read().expect("no holder panics").get(id).cloned()
     }
 
     async fn fetch(&self, id: &str) -> Result<Option<DecodingKey>, Failure> {
         let mut fetched = self.fetched.lock().await;
-        let is_fresh = fetched.is_some_and(|at| at.elapsed() < REFETCH_AFTER);
-        if let Some(key) = self.known(id) {
+        let is_fresh = fetched.is_some_and(|at| at.elapsed() < MIN_FETCH_INTERVAL);
+        if let Some(key) = self.cached(id) {
             return Ok(Some(key));
         }
         if is_fresh {
             return Ok(None);
         }
         let unavailable = || Failure::unavailable("identity");
-        let answer = self.client.clone().get_jwks(GetJwksRequest {}).await;
-        let answer = answer.map_err(|status| unavailable().with_source(status))?;
-        let keys = parse(&answer.into_inner().jwks_json)
+        let response = self
+            .client
+            .clone()
+            .get_jwks(GetJwksRequest {})
+            .await
+            .map_err(|status| unavailable().with_source(status))?;
+        let keys = parse(&response.into_inner().jwks_json)
             .map_err(|error| unavailable().with_source(error))?;
         let key = keys.get(id).cloned();
         *self.keys.write().expect("no holder panics") = Arc::new(keys);

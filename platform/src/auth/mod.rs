@@ -1,7 +1,7 @@
-//! Who is calling: signed tokens (`EdDSA` JWT of identity-svc), made, checked and carried.
+//! Authentication between processes by signed tokens (`EdDSA` JWT of identity-svc).
 //!
-//! The gateway authenticates, identity-svc signs, and the service that owns the data authorises.
-//! A process has one [`Auth`]: the verifier for what it receives, the token for what it sends.
+//! The gateway authenticates clients, identity-svc signs tokens, and the service that owns the data
+//! authorises. A process has one [`Auth`]: a verifier for incoming calls, a token for outgoing ones.
 
 mod caller;
 mod issuer;
@@ -21,7 +21,7 @@ pub use verifier::TokenVerifier;
 /// `iss` and `aud` of every token.
 const GUERDON: &str = "guerdon";
 
-/// What a token says.
+/// The claims of a token.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Claims {
     iss: String,
@@ -34,18 +34,18 @@ struct Claims {
     jti: String,
 }
 
-/// What a process needs to check tokens and to send its own.
+/// The verifier and the token of a process.
 #[derive(Debug, Clone)]
 pub struct Auth {
-    /// Checks the tokens of incoming calls.
+    /// Verifies the tokens of incoming calls.
     pub verifier: TokenVerifier,
-    /// The process's own token, for its calls to others.
+    /// The process's own token, for outgoing calls.
     pub token: ServiceToken,
 }
 
 impl Auth {
-    /// Keys and token from identity-svc, fetched when first needed: identity-svc may come up later.
-    /// Fails on a malformed address.
+    /// Fetches keys and token from identity-svc on first use: identity-svc may start later. Fails only
+    /// on a malformed address.
     pub fn remote(service: &'static str, common: &Common) -> anyhow::Result<Self> {
         let identity = client::connect("identity", &common.peers.identity_grpc_url, None)?;
         let secret = common.service_secret.clone();

@@ -1,4 +1,4 @@
-//! A process's own token: bought with the shared secret when first needed, renewed in time.
+//! A process's own token: issued for the shared secret on first use, and renewed in time.
 
 use std::{
     sync::{Arc, RwLock},
@@ -16,38 +16,38 @@ use crate::{error::Failure, grpc::client::Client};
 
 type Fetch = Box<dyn Fn() -> BoxFuture<'static, Result<String, Failure>> + Send + Sync>;
 
-/// Where a process gets its own token from. Cloning is cheap and shares the token.
+/// The source of a process's own token. Cloning is cheap and shares the token.
 #[derive(Clone)]
 pub struct ServiceToken(Arc<Inner>);
 
 struct Inner {
     fetch: Fetch,
-    held: RwLock<Option<Held>>,
+    current: RwLock<Option<Token>>,
     /// One fetch at a time.
     fetching: Mutex<()>,
 }
 
 #[derive(Clone)]
-struct Held {
+struct Token {
     header: HeaderValue,
     renew_at: Instant,
-    until: Instant,
+    expires_at: Instant,
 }
 
 impl ServiceToken {
-    /// Tokens from anywhere: identity-svc signs its own, tests hand out theirs.
+    /// Creates a source from a function, for identity-svc itself and tests.
     pub fn new<F>(fetch: F) -> Self
     where
         F: Fn() -> BoxFuture<'static, Result<String, Failure>> + Send + Sync + 'static,
     {
         Self(Arc::new(Inner {
             fetch: Box::new(fetch),
-            held: RwLock::default(),
+            current: RwLock::default(),
             fetching: Mutex::new(()),
         }))
     }
 
-    /// Tokens from identity-svc, for the process of this name.
+    /// Creates a source that fetches tokens from identity-svc for the process of this name.
     pub fn remote(identity: &Client, service: &'static str, secret: SecretString) -> Self {
         let client: AuthServiceClient<Client> = identity.service();
         Self::new(move || {
@@ -58,37 +58,39 @@ impl ServiceToken {
                 secret,
             };
             Box::pin(async move {
-                let answer = client.issue_service_token(request).await;
-                answer
-                    .map(|answer| answer.into_inner().token)
-                    .map_err(|status| Failure::unavailable("identity").with_source(status))
+                match client.issue_service_token(request).await {
+                    Ok(response) => Ok(response.into_inner().token),
+                    Err(status) => Err(Failure::unavailable("identity").with_source(status)),
+                }
             })
         })
     }
 
-    /// The `authorization` value to send. Fails with `unavailable`.
+    /// Returns the `authorization` header; `unavailable` if identity-svc issues no token.
     pub async fn header(&self) -> Result<HeaderValue, Failure> {
         match self.0.usable() {
-            Some(held) => {
-                if held.renew_at <= Instant::now() {
+            Some(token) => {
+                if token.renew_at <= Instant::now() {
                     self.renew_in_background();
                 }
-                Ok(held.header)
+                Ok(token.header)
             }
             None => self.0.fetch().await,
         }
     }
 
-    /// A peer refused this value (the signing key may have changed): the next call asks for a new
-    /// one.
-    pub(crate) fn forget(&self, refused: &HeaderValue) {
-        let mut held = self.0.held.write().expect("no holder panics");
-        if held.as_ref().is_some_and(|held| held.header == refused) {
-            *held = None;
+    /// Drops a header that a peer refused: the next call fetches a new token.
+    pub(crate) fn invalidate(&self, refused: &HeaderValue) {
+        let mut current = self.0.current.write().expect("no holder panics");
+        if current
+            .as_ref()
+            .is_some_and(|token| token.header == refused)
+        {
+            *current = None;
         }
     }
 
-    /// The token at hand stays good for a while, so nobody waits for its successor.
+    /// Renews the token. Calls use the current one meanwhile.
     fn renew_in_background(&self) {
         let inner = Arc::clone(&self.0);
         tokio::spawn(async move {
@@ -96,48 +98,48 @@ impl ServiceToken {
                 return;
             };
             if let Err(error) = inner.replace().await {
-                tracing::warn!(%error, "the service token was not renewed");
+                tracing::warn!(%error, "service token: renewal failed, retrying with the next call");
             }
         });
     }
 }
 
 impl Inner {
-    fn usable(&self) -> Option<Held> {
-        let held = self.held.read().expect("no holder panics").clone();
-        held.filter(|held| Instant::now() < held.until)
+    fn usable(&self) -> Option<Token> {
+        let current = self.current.read().expect("no holder panics").clone();
+        current.filter(|token| Instant::now() < token.expires_at)
     }
 
     async fn fetch(&self) -> Result<HeaderValue, Failure> {
         let _only = self.fetching.lock().await;
         match self.usable() {
-            Some(held) => Ok(held.header),
+            Some(token) => Ok(token.header),
             None => self.replace().await,
         }
     }
 
     async fn replace(&self) -> Result<HeaderValue, Failure> {
-        let asked = Instant::now();
-        let token = (self.fetch)().await?;
-        let held = Held::new(&token, asked)
+        let requested = Instant::now();
+        let text = (self.fetch)().await?;
+        let token = Token::new(&text, requested)
             .map_err(|error| Failure::unavailable("identity").with_source(error))?;
-        let header = held.header.clone();
-        *self.held.write().expect("no holder panics") = Some(held);
+        let header = token.header.clone();
+        *self.current.write().expect("no holder panics") = Some(token);
         Ok(header)
     }
 }
 
-impl Held {
-    /// Counts the token's lifetime on our own clock: the issuer's may be minutes away.
-    fn new(token: &str, asked: Instant) -> anyhow::Result<Self> {
+impl Token {
+    /// Counts the token's lifetime on the local clock: the issuer's may differ by minutes.
+    fn new(token: &str, requested: Instant) -> anyhow::Result<Self> {
         let claims: Claims = jsonwebtoken::dangerous::insecure_decode_claims(token)?;
         let lifetime = Duration::from_secs(claims.exp.saturating_sub(claims.iat));
         let mut header = HeaderValue::try_from(format!("Bearer {token}"))?;
         header.set_sensitive(true);
         Ok(Self {
             header,
-            renew_at: asked + lifetime / 2,
-            until: asked + lifetime * 9 / 10,
+            renew_at: requested + lifetime / 2,
+            expires_at: requested + lifetime * 9 / 10,
         })
     }
 }
@@ -157,7 +159,7 @@ mod tests {
     use super::*;
     use crate::auth::{Caller, Grant, Kind, TokenIssuer};
 
-    /// Tokens that say which fetch made them; the fetches numbered in `down` fail.
+    /// Creates a source whose tokens carry the number of their fetch; the fetches in `down` fail.
     fn source(down: &'static [usize]) -> ServiceToken {
         let issuer = TokenIssuer::new(&[1; 32]);
         let count = AtomicUsize::new(0);
@@ -175,12 +177,12 @@ mod tests {
                 lifetime: Duration::from_secs(100),
                 id: "x",
             });
-            let answer = if down.contains(&nth) {
+            let result = if down.contains(&nth) {
                 Err(Failure::unavailable("identity"))
             } else {
                 Ok(token)
             };
-            Box::pin(async move { answer })
+            Box::pin(async move { result })
         })
     }
 
@@ -193,20 +195,20 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn one_token_serves_until_it_is_half_spent() {
+    async fn a_token_is_used_until_half_of_its_lifetime() {
         let source = source(&[]);
         assert_eq!(subject(&source).await, "fetch-0");
         tokio::time::advance(Duration::from_secs(49)).await;
         assert_eq!(subject(&source).await, "fetch-0");
         tokio::time::advance(Duration::from_secs(2)).await;
-        // The old one still serves while the new one is on its way.
+        // The old one is used while the new one is fetched.
         assert_eq!(subject(&source).await, "fetch-0");
         tokio::task::yield_now().await;
         assert_eq!(subject(&source).await, "fetch-1");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn identity_may_come_up_later_and_go_away_again() {
+    async fn a_failed_fetch_is_retried_and_a_failed_renewal_keeps_the_token() {
         let source = source(&[0, 2]);
         assert!(source.header().await.is_err());
         assert_eq!(subject(&source).await, "fetch-1");
@@ -222,9 +224,9 @@ mod tests {
     async fn a_refused_token_is_replaced() {
         let source = source(&[]);
         let first = source.header().await.unwrap();
-        source.forget(&HeaderValue::from_static("another"));
+        source.invalidate(&HeaderValue::from_static("another"));
         assert_eq!(subject(&source).await, "fetch-0");
-        source.forget(&first);
+        source.invalidate(&first);
         assert_eq!(subject(&source).await, "fetch-1");
     }
 }

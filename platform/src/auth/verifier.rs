@@ -1,5 +1,5 @@
-//! Checks tokens: signature, algorithm, issuer, audience, expiry. Checked ones are remembered by
-//! their hash until they expire.
+//! Verifies tokens: signature, algorithm, issuer, audience, expiry. Caches verified tokens by their
+//! hash until they expire.
 
 use std::{sync::Arc, time::Duration};
 
@@ -13,69 +13,71 @@ use crate::{
     grpc::client::Client,
 };
 
-/// Clocks of two machines may differ by this much.
-const LEEWAY: u64 = 5;
+/// The tolerated difference between two machines' clocks.
+const LEEWAY_SECONDS: u64 = 5;
 
-/// How many checked tokens are remembered, and for how long at most.
-const CACHED: u64 = 10_000;
-const CACHED_FOR: Duration = Duration::from_mins(10);
+const CACHE_CAPACITY: u64 = 10_000;
+const CACHE_TTL: Duration = Duration::from_mins(10);
 
-/// Checks tokens. Cloning is cheap and shares the cache.
+/// Verifies tokens. Cloning is cheap and shares the cache.
 #[derive(Clone)]
 pub struct TokenVerifier {
     keys: Arc<KeySource>,
-    checked: Cache<[u8; 32], Checked>,
+    cache: Cache<[u8; 32], Verified>,
 }
 
 #[derive(Clone)]
-struct Checked {
+struct Verified {
     caller: Arc<Caller>,
     expires: u64,
 }
 
 impl TokenVerifier {
-    /// Trusts the keys of a JWKS document only: identity-svc itself, and tests.
+    /// Creates a verifier that trusts the keys of a JWKS document, for identity-svc itself and tests.
     pub fn fixed(jwks_json: &str) -> anyhow::Result<Self> {
         KeySource::fixed(jwks_json).map(Self::new)
     }
 
-    /// Trusts what identity-svc publishes; fetches on the first token and on an unknown key.
+    /// Creates a verifier that trusts the keys of identity-svc; it fetches them on the first token and
+    /// on an unknown key.
     pub fn remote(identity: &Client) -> Self {
         Self::new(KeySource::remote(identity))
     }
 
     fn new(keys: KeySource) -> Self {
-        let checked = Cache::builder()
-            .max_capacity(CACHED)
-            .time_to_live(CACHED_FOR)
+        let cache = Cache::builder()
+            .max_capacity(CACHE_CAPACITY)
+            .time_to_live(CACHE_TTL)
             .build();
         Self {
             keys: Arc::new(keys),
-            checked,
+            cache,
         }
     }
 
-    /// The caller a token stands for. Refuses with `unauthenticated`; fails with `unavailable` when
-    /// the keys can't be had.
+    /// Returns the caller of a token; `unauthenticated` if it is invalid, `unavailable` if the keys
+    /// cannot be fetched.
     pub async fn verify(&self, token: &str) -> Result<Arc<Caller>, Failure> {
         let hash: [u8; 32] = Sha256::digest(token.as_bytes()).into();
-        if let Some(known) = self.checked.get(&hash).await
-            && get_current_timestamp() <= known.expires + LEEWAY
+        if let Some(cached) = self.cache.get(&hash).await
+            && get_current_timestamp() <= cached.expires + LEEWAY_SECONDS
         {
-            return Ok(known.caller);
+            return Ok(cached.caller);
         }
-        let checked = self.check(token).await?;
-        self.checked.insert(hash, checked.clone()).await;
-        Ok(checked.caller)
+        let verified = self.check(token).await?;
+        self.cache.insert(hash, verified.clone()).await;
+        Ok(verified.caller)
     }
 
-    async fn check(&self, token: &str) -> Result<Checked, Failure> {
-        let header = jsonwebtoken::decode_header(token).map_err(refuse)?;
-        let key_id = header.kid.filter(|_| header.alg == Algorithm::EdDSA);
-        let key_id = key_id.ok_or_else(|| invalid("it is not signed with a key of ours"))?;
+    async fn check(&self, token: &str) -> Result<Verified, Failure> {
+        let header = jsonwebtoken::decode_header(token).map_err(invalid_token)?;
+        let key_id = header
+            .kid
+            .filter(|_| header.alg == Algorithm::EdDSA)
+            .ok_or_else(|| invalid("its signing key is unknown"))?;
         let key = self.keys.find(&key_id).await?;
-        let claims = jsonwebtoken::decode::<Claims>(token, &key, &rules())
-            .map_err(refuse)?
+        let claims = jsonwebtoken::decode::<Claims>(token, &key, &validation())
+            .map_err(invalid_token)?
             .claims;
         let roles = claims
             .roles
@@ -87,20 +89,20 @@ impl TokenVerifier {
             subject: claims.sub,
             roles,
         };
-        Ok(Checked {
+        Ok(Verified {
             caller: Arc::new(caller),
             expires: claims.exp,
         })
     }
 }
 
-fn rules() -> Validation {
-    let mut rules = Validation::new(Algorithm::EdDSA);
-    rules.set_issuer(&[GUERDON]);
-    rules.set_audience(&[GUERDON]);
-    rules.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
-    rules.leeway = LEEWAY;
-    rules
+fn validation() -> Validation {
+    let mut validation = Validation::new(Algorithm::EdDSA);
+    validation.set_issuer(&[GUERDON]);
+    validation.set_audience(&[GUERDON]);
+    validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
+    validation.leeway = LEEWAY_SECONDS;
+    validation
 }
 
 fn invalid(why: &str) -> Failure {
@@ -111,12 +113,12 @@ fn invalid(why: &str) -> Failure {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "for map_err")]
-fn refuse(error: jsonwebtoken::errors::Error) -> Failure {
+fn invalid_token(error: jsonwebtoken::errors::Error) -> Failure {
     use jsonwebtoken::errors::ErrorKind;
     invalid(match error.kind() {
         ErrorKind::ExpiredSignature => "it has expired",
         ErrorKind::InvalidSignature => "its signature is wrong",
-        ErrorKind::InvalidIssuer | ErrorKind::InvalidAudience => "it was made for others",
+        ErrorKind::InvalidIssuer | ErrorKind::InvalidAudience => "its issuer or audience is wrong",
         _ => "it is malformed",
     })
 }
@@ -165,13 +167,13 @@ mod tests {
         (issuer, verifier)
     }
 
-    async fn refusal(verifier: &TokenVerifier, token: &str) -> String {
+    async fn error(verifier: &TokenVerifier, token: &str) -> String {
         let failure = verifier.verify(token).await.unwrap_err();
         assert_eq!(failure.code, Code::Unauthenticated, "{failure}");
         failure.detail
     }
 
-    /// A token whose header and claims are as given, under the signature of another token.
+    /// Combines a header and claims with the signature of another token.
     fn forged(token: &str, header: &serde_json::Value, claims: &serde_json::Value) -> String {
         let signature = token.rsplit('.').next().unwrap();
         let part = |value: &serde_json::Value| BASE64.encode(value.to_string());
@@ -179,7 +181,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_good_token_names_its_caller() {
+    async fn a_valid_token_identifies_its_caller() {
         let (issuer, verifier) = pair();
         let token = token(&issuer, now());
         for _ in 0..2 {
@@ -191,7 +193,7 @@ mod tests {
     async fn expired_tokens_are_refused() {
         let (issuer, verifier) = pair();
         let old = token(&issuer, now() - Duration::from_secs(606));
-        assert!(refusal(&verifier, &old).await.contains("expired"));
+        assert!(error(&verifier, &old).await.contains("expired"));
     }
 
     #[tokio::test]
@@ -199,25 +201,25 @@ mod tests {
         let (issuer, verifier) = pair();
         let other = TokenIssuer::new(&[2; 32]);
         assert!(
-            refusal(&verifier, &token(&other, now()))
+            error(&verifier, &token(&other, now()))
                 .await
                 .contains("key")
         );
 
-        // The right key id under the wrong key.
+        // The known key id, signed with another key.
         let ours = token(&issuer, now());
         let theirs = token(&other, now());
         let header = ours.split('.').next().unwrap();
         let rest = theirs.split_once('.').unwrap().1;
         assert!(
-            refusal(&verifier, &format!("{header}.{rest}"))
+            error(&verifier, &format!("{header}.{rest}"))
                 .await
                 .contains("signature")
         );
     }
 
     #[tokio::test]
-    async fn the_algorithm_is_pinned() {
+    async fn only_eddsa_is_accepted() {
         let (issuer, verifier) = pair();
         let good = token(&issuer, now());
         let key_id = jsonwebtoken::decode_header(&good).unwrap().kid;
@@ -225,38 +227,39 @@ mod tests {
         let claims = json!({"iss": "guerdon", "aud": "guerdon", "sub": "root", "kind": "service",
             "roles": ["admin"], "exp": exp, "iat": exp, "jti": "x"});
         let none = forged(&good, &json!({"alg": "none", "kid": key_id}), &claims);
-        refusal(&verifier, &none).await;
-        refusal(&verifier, &format!("{}.", none.rsplit_once('.').unwrap().0)).await;
+        error(&verifier, &none).await;
+        error(&verifier, &format!("{}.", none.rsplit_once('.').unwrap().0)).await;
 
         // HMAC with the public key as its secret.
         let mut header = Header::new(Algorithm::HS256);
         header.kid = key_id;
         let secret = EncodingKey::from_secret(issuer.jwks_json().as_bytes());
         let hmac = jsonwebtoken::encode(&header, &claims, &secret).unwrap();
-        refusal(&verifier, &hmac).await;
+        error(&verifier, &hmac).await;
 
         let same_alg = forged(&good, &json!({"alg": "EdDSA", "kid": header.kid}), &claims);
-        assert!(refusal(&verifier, &same_alg).await.contains("signature"));
+        assert!(error(&verifier, &same_alg).await.contains("signature"));
     }
 
     #[tokio::test]
-    async fn tokens_for_others_and_nonsense_are_refused() {
+    async fn tokens_of_other_audiences_and_malformed_ones_are_refused() {
         let (issuer, verifier) = pair();
         for (iss, aud) in [("guerdon", "bank"), ("bank", "guerdon")] {
             let token = issuer.issue_for(iss, aud, get_current_timestamp() + 600);
-            assert!(refusal(&verifier, &token).await.contains("others"));
+            assert!(error(&verifier, &token).await.contains("audience"));
         }
         for nonsense in ["", ".", "..", "gk_abc", "a.b.c", "é.é.é"] {
-            refusal(&verifier, nonsense).await;
+            error(&verifier, nonsense).await;
         }
     }
 
     #[tokio::test]
-    async fn unknown_roles_give_nothing() {
+    async fn unknown_roles_give_no_permission() {
         let (issuer, verifier) = pair();
         let token = issuer.issue_for("guerdon", "guerdon", get_current_timestamp() + 600);
         let caller = verifier.verify(&token).await.unwrap();
-        assert!(caller.roles.is_empty() && !caller.is_admin());
+        assert_eq!(caller.roles, []);
+        assert!(!caller.is_admin());
     }
 
     #[test]

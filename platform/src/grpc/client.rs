@@ -1,6 +1,7 @@
-//! The transport of generated clients: lazy, bounded in time and number, traced and authenticated.
+//! The transport of generated clients: lazy, traced, authenticated, with a deadline and a limit of
+//! concurrent calls.
 //!
-//! No retries here: only the use case knows whether a call may be made twice.
+//! It does not retry: only the use case knows whether a call is safe to repeat.
 
 use std::{
     future::Future,
@@ -35,17 +36,17 @@ use crate::{
     telemetry,
 };
 
-/// How long a call may take, from waiting for a connection to the answer's headers: short enough
-/// for the gateway to answer 503 within three seconds. A request's own `set_timeout` overrides it,
-/// the caller's deadline bounds both.
+/// The timeout of a call, from waiting for a connection to the response's headers: short enough for
+/// the gateway to respond 503 within three seconds. A request's own `set_timeout` overrides it; the
+/// caller's deadline bounds both.
 pub const TIMEOUT: Duration = Duration::from_millis(2900);
 
-/// How many calls may wait on one dependency; more are refused at once, so that a slow one can't
-/// take the whole process with it.
-const IN_FLIGHT: usize = 1024;
+/// The most concurrent calls to one dependency. More are refused immediately: a slow dependency must
+/// not exhaust the process.
+const MAX_IN_FLIGHT: usize = 1024;
 
-const CONNECT: Duration = Duration::from_secs(1);
-const KEEP_ALIVE: Duration = Duration::from_secs(5);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
+const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(5);
 
 /// A connection to one dependency. Cloning is cheap and shares it.
 #[derive(Debug, Clone)]
@@ -56,8 +57,8 @@ pub struct Client {
     token: Option<ServiceToken>,
 }
 
-/// A client of the dependency `name` at `url`. Connects on the first call and reconnects for ever;
-/// needs a tokio runtime. Fails on a malformed url only.
+/// Creates a connection to the dependency `name`, which connects on the first call and reconnects
+/// as long as it lives. Requires a tokio runtime. Fails only on a malformed url.
 pub fn connect(
     name: &'static str,
     url: &str,
@@ -65,12 +66,12 @@ pub fn connect(
 ) -> anyhow::Result<Client> {
     let endpoint = Endpoint::from_shared(url.to_owned())
         .with_context(|| format!("the address of {name}: {url}"))?
-        .connect_timeout(CONNECT)
+        .connect_timeout(CONNECT_TIMEOUT)
         .tcp_nodelay(true)
-        .http2_keep_alive_interval(KEEP_ALIVE)
-        .keep_alive_timeout(CONNECT)
+        .http2_keep_alive_interval(KEEP_ALIVE_INTERVAL)
+        .keep_alive_timeout(CONNECT_TIMEOUT)
         .keep_alive_while_idle(true);
-    let slots = Arc::new(Semaphore::new(IN_FLIGHT));
+    let slots = Arc::new(Semaphore::new(MAX_IN_FLIGHT));
     Ok(Client {
         name,
         channel: endpoint.connect_lazy(),
@@ -101,19 +102,20 @@ impl Client {
         S::limited(self.clone(), MAX_MESSAGE)
     }
 
-    /// Whether the dependency says it is ready: a check for [`crate::lifecycle::Readiness`].
+    /// Checks that the dependency is ready, for [`crate::lifecycle::Readiness`].
     pub async fn ready(&self) -> anyhow::Result<()> {
-        let request = HealthCheckRequest::default();
-        let answer = HealthClient::new(self.clone()).check(request).await;
-        let answer = answer.map_err(|status| anyhow::anyhow!(telemetry::chain(&status)))?;
-        let is_serving = answer.get_ref().status() == ServingStatus::Serving;
+        let response = HealthClient::new(self.clone())
+            .check(HealthCheckRequest::default())
+            .await
+            .map_err(|status| anyhow::anyhow!(telemetry::chain(&status)))?;
+        let is_serving = response.get_ref().status() == ServingStatus::Serving;
         anyhow::ensure!(is_serving, "{} is not ready", self.name);
         Ok(())
     }
 
     async fn traced(self, request: Request<Body>) -> Result<Response<Body>, Status> {
         let Some(method) = method::find(request.uri().path()) else {
-            // Health checks: too many to be worth a span each.
+            // Health checks are too frequent for a span each.
             return self.send(request).await;
         };
         let label = &*method.label;
@@ -139,13 +141,13 @@ impl Client {
 
     async fn send(&self, mut request: Request<Body>) -> Result<Response<Body>, Status> {
         let Ok(_slot) = self.slots.try_acquire() else {
-            return Err(self.unavailable("too many calls in flight"));
+            return Err(self.unavailable("too many concurrent calls"));
         };
-        let own = deadline::parse(request.headers()).unwrap_or(TIMEOUT);
-        let limit = deadline::remaining().map_or(own, |rest| rest.min(own));
+        let timeout = deadline::parse(request.headers()).unwrap_or(TIMEOUT);
+        let limit = deadline::remaining().map_or(timeout, |rest| rest.min(timeout));
         if limit.is_zero() {
-            let late = Failure::new(Code::Timeout, "no time is left");
-            return Err(late.into());
+            let expired = Failure::new(Code::Timeout, "the deadline has passed");
+            return Err(expired.into());
         }
         let headers = request.headers_mut();
         headers.insert(deadline::GRPC_TIMEOUT, deadline::format(limit));
@@ -153,12 +155,13 @@ impl Client {
             let value = HeaderValue::try_from(parent).expect("hex and dashes are a header value");
             headers.insert("traceparent", value);
         }
-        let answer = tokio::time::timeout(limit, self.exchange(request)).await;
-        answer.unwrap_or_else(|_| Err(self.unavailable(format!("no answer in {limit:?}"))))
+        tokio::time::timeout(limit, self.exchange(request))
+            .await
+            .unwrap_or_else(|_| Err(self.unavailable(format!("no response within {limit:?}"))))
     }
 
     async fn exchange(&self, mut request: Request<Body>) -> Result<Response<Body>, Status> {
-        let ours = self.sign(&mut request).await?;
+        let own_token = self.authorize(&mut request).await?;
         let mut channel = self.channel.clone();
         let ready = channel
             .ready()
@@ -168,18 +171,18 @@ impl Client {
             .call(request)
             .await
             .map_err(|error| self.unavailable(error))?;
-        match (&self.token, ours) {
-            // Our own credentials failed: that is never the caller's fault.
+        match (&self.token, own_token) {
+            // The process's own token failed, which is not the caller's fault.
             (Some(token), Some(value)) if refuses_token(&response) => {
-                token.forget(&value);
-                Err(self.unavailable("it refused our service token"))
+                token.invalidate(&value);
+                Err(self.unavailable("it refused the service token"))
             }
             _ => Ok(response),
         }
     }
 
-    /// Adds the process's own token, unless the request speaks for somebody else.
-    async fn sign(&self, request: &mut Request<Body>) -> Result<Option<HeaderValue>, Failure> {
+    /// Adds the process's own token and returns it, unless the request carries another.
+    async fn authorize(&self, request: &mut Request<Body>) -> Result<Option<HeaderValue>, Failure> {
         let Some(token) = &self.token else {
             return Ok(None);
         };
@@ -196,13 +199,14 @@ impl Client {
     }
 }
 
-/// Whether the server refused the token, and not what the request says: only that is challenged.
+/// Whether the server's layer refused the token; a handler that refuses other credentials sends no
+/// challenge.
 fn refuses_token<B>(response: &Response<B>) -> bool {
     code_of(response) == tonic::Code::Unauthenticated
         && response.headers().contains_key(WWW_AUTHENTICATE)
 }
 
-/// Puts the outcome on the span; only faults are errors of a trace.
+/// Records the code on the span; only faults are errors of a trace.
 pub(super) fn observe(span: &Span, code: tonic::Code) {
     span.record("rpc.grpc.status_code", code as i32);
     if is_fault(code) {
@@ -210,7 +214,7 @@ pub(super) fn observe(span: &Span, code: tonic::Code) {
     }
 }
 
-/// Whether the answer is a fault of ours and not a refusal.
+/// Tells a fault of Guerdon from a refusal.
 pub(super) fn is_fault(code: tonic::Code) -> bool {
     use tonic::Code::{DataLoss, DeadlineExceeded, Internal, Unavailable, Unimplemented, Unknown};
     matches!(
@@ -219,7 +223,7 @@ pub(super) fn is_fault(code: tonic::Code) -> bool {
     )
 }
 
-/// The code as the label of a metric.
+/// Returns the code as the label of a metric.
 pub(super) fn code_label(code: tonic::Code) -> &'static str {
     use tonic::Code;
     match code {

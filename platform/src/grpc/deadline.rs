@@ -1,6 +1,6 @@
-//! How long the current request may still take, handed from hop to hop as `grpc-timeout`.
+//! The deadline of the current request, propagated from hop to hop as `grpc-timeout`.
 //!
-//! A deadline lives in a task-local: work moved to a task of its own leaves it behind.
+//! It is task-local: a spawned task does not have it.
 
 use std::{future::Future, time::Duration};
 
@@ -13,26 +13,26 @@ tokio::task_local! {
     static DEADLINE: Option<Instant>;
 }
 
-/// Runs `work` so that its calls to other services end by `deadline`, whatever their own limit.
+/// Runs `work` with a deadline, which bounds the timeout of its calls to other services.
 pub async fn within<F: Future>(deadline: Option<Instant>, work: F) -> F::Output {
     DEADLINE.scope(deadline, work).await
 }
 
-/// What is left of the current request's time; `None` without a deadline.
+/// Returns the time until the deadline; `None` without one.
 pub fn remaining() -> Option<Duration> {
     let deadline = DEADLINE.try_with(|deadline| *deadline).ok().flatten()?;
     Some(deadline.saturating_duration_since(Instant::now()))
 }
 
-/// The caller's limit, less a margin in which our answer, such as "wallet is unavailable", can
-/// still reach it before it gives up.
+/// Returns the deadline of a request, less a margin in which the response, such as "wallet is
+/// unavailable", reaches the caller in time.
 pub(super) fn received(headers: &HeaderMap) -> Option<Instant> {
     let limit = parse(headers)?;
     let margin = (limit / 10).min(Duration::from_millis(100));
     Instant::now().checked_add(limit.saturating_sub(margin))
 }
 
-/// A request's `grpc-timeout`; a malformed one counts as none.
+/// Parses a request's `grpc-timeout`; a malformed one counts as none.
 pub(super) fn parse(headers: &HeaderMap) -> Option<Duration> {
     let text = headers.get(GRPC_TIMEOUT)?.to_str().ok()?;
     let (digits, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
@@ -51,7 +51,7 @@ pub(super) fn parse(headers: &HeaderMap) -> Option<Duration> {
     }
 }
 
-/// The `grpc-timeout` value for this limit, in milliseconds.
+/// Formats a `grpc-timeout` in milliseconds.
 pub(super) fn format(limit: Duration) -> HeaderValue {
     let millis = limit.as_millis().min(99_999_999);
     HeaderValue::try_from(format!("{millis}m")).expect("digits and a letter are a header value")
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn timeouts_are_read_and_written() {
+    fn timeouts_are_parsed_and_formatted() {
         assert_eq!(parsed("2900m"), Some(Duration::from_millis(2900)));
         assert_eq!(parsed("1H"), Some(Duration::from_hours(1)));
         assert_eq!(parsed("99999999n"), Some(Duration::from_nanos(99_999_999)));
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn time_that_passes_is_not_there_any_more() {
+    async fn the_remaining_time_decreases_to_zero() {
         assert_eq!(remaining(), None);
         let deadline = Instant::now() + Duration::from_secs(3);
         within(Some(deadline), async {

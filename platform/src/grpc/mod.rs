@@ -1,8 +1,8 @@
 //! gRPC between the processes: one way to serve ([`server`]), one way to call ([`client`]).
 //!
-//! A service adds its generated servers to a [`server::Server`], which does around every method what
-//! all of them need: token check, trace, deadline, panics, metrics, logging, drain. A handler takes
-//! its request apart with [`Call`], calls the use case, and encodes:
+//! A service adds its generated servers to a [`server::Server`]. Its layer does for every method:
+//! authentication, trace, deadline, panics, metrics, logging, drain. A handler takes
+//! its request apart with [`Call`], calls the use case, and encodes the result:
 //!
 //! ```no_run
 //! # use platform::{auth::Caller, error::Failure, grpc::{Call, respond}, idempotency::{Key, Reply}};
@@ -65,11 +65,11 @@ mod tests;
 
 pub use call::{Call, respond};
 
-/// The most bytes a message may have, of every server and client. tonic's own default is 4 MiB.
+/// The largest message that servers and clients accept, in bytes. tonic's own default is 4 MiB.
 const MAX_MESSAGE: usize = 32 * 1024 * 1024;
 
-/// The gRPC code of an answer whose headers are here. An answer that is good so far has its code in
-/// the trailers: it counts as OK.
+/// Returns the code in a response's headers. A response without one has it in the trailers and counts
+/// as OK.
 fn code_of<B>(response: &http::Response<B>) -> tonic::Code {
     let status = response.headers().get(tonic::Status::GRPC_STATUS);
     status.map_or(tonic::Code::Ok, |code| {

@@ -1,4 +1,4 @@
-//! Server and client against each other, with identity's `AuthService` as the service behind them.
+//! Server and client together, serving identity's `AuthService`.
 
 mod availability;
 
@@ -29,7 +29,7 @@ use crate::{
 /// tonic's own limit of a message's size.
 const DEFAULT_LIMIT: usize = 4 * 1024 * 1024;
 
-/// What the handler of the test service meets and waits for.
+/// Signals between a test and the handler of its service.
 #[derive(Clone, Default)]
 struct Probe {
     entered: Arc<Notify>,
@@ -88,7 +88,7 @@ impl AuthService for Identity {
         }))
     }
 
-    /// Answers with what the handler sees, as told by the "key".
+    /// Responds as the "key" says.
     async fn exchange_api_key(
         &self,
         request: Request<ExchangeApiKeyRequest>,
@@ -179,22 +179,23 @@ fn key(key: &str) -> ExchangeApiKeyRequest {
     }
 }
 
-async fn ask(client: &mut AuthServiceClient<client::Client>, what: &str) -> Result<String, Code> {
-    let answer = client.exchange_api_key(key(what)).await;
-    answer
-        .map(|answer| answer.into_inner().token)
-        .map_err(|s| Failure::from_status(&s).code)
+/// Calls the handler, which responds as the "key" says.
+async fn call(client: &mut AuthServiceClient<client::Client>, says: &str) -> Result<String, Code> {
+    match client.exchange_api_key(key(says)).await {
+        Ok(response) => Ok(response.into_inner().token),
+        Err(status) => Err(Failure::from_status(&status).code),
+    }
 }
 
 #[tokio::test]
-async fn the_handler_knows_its_caller() {
+async fn the_handler_gets_the_caller_of_the_token() {
     let server = start().await;
     assert_eq!(
-        ask(&mut server.client(), "caller").await.unwrap(),
+        call(&mut server.client(), "caller").await.unwrap(),
         "orders-svc"
     );
     assert_eq!(
-        ask(&mut server.client(), "anything").await,
+        call(&mut server.client(), "anything").await,
         Err(Code::InvalidState)
     );
 
@@ -203,19 +204,15 @@ async fn the_handler_knows_its_caller() {
     other
         .metadata_mut()
         .insert("authorization", header.parse().unwrap());
-    let answer = server.client().exchange_api_key(other).await.unwrap();
-    assert_eq!(
-        answer.into_inner().token,
-        "gateway",
-        "the request's own token goes first"
-    );
+    let response = server.client().exchange_api_key(other).await.unwrap();
+    assert_eq!(response.into_inner().token, "gateway");
 }
 
 #[tokio::test]
-async fn without_a_good_token_only_open_methods_answer() {
+async fn only_open_methods_work_without_a_valid_token() {
     let server = start().await;
     assert_eq!(
-        ask(&mut server.anonymous(), "caller").await,
+        call(&mut server.anonymous(), "caller").await,
         Err(Code::Unauthenticated)
     );
     assert!(server.anonymous().get_jwks(GetJwksRequest {}).await.is_ok());
@@ -235,7 +232,7 @@ async fn without_a_good_token_only_open_methods_answer() {
 }
 
 #[tokio::test]
-async fn our_own_refused_token_is_a_fault_and_is_replaced() {
+async fn a_refused_service_token_is_a_fault_and_is_replaced() {
     let server = start().await;
     let seeds = std::sync::Mutex::new(vec![1, 9]);
     let source = ServiceToken::new(move || {
@@ -244,12 +241,12 @@ async fn our_own_refused_token_is_a_fault_and_is_replaced() {
     });
     let channel = client::connect("identity", &server.url, Some(source)).unwrap();
     let mut client = channel.service();
-    assert_eq!(ask(&mut client, "caller").await, Err(Code::Unavailable));
-    assert_eq!(ask(&mut client, "caller").await.unwrap(), "orders-svc");
+    assert_eq!(call(&mut client, "caller").await, Err(Code::Unavailable));
+    assert_eq!(call(&mut client, "caller").await.unwrap(), "orders-svc");
 }
 
 #[tokio::test]
-async fn keys_and_tokens_come_from_identity() {
+async fn keys_and_service_tokens_are_fetched_from_identity() {
     let identity = start().await;
     let args = [
         "--service-secret",
@@ -262,7 +259,7 @@ async fn keys_and_tokens_come_from_identity() {
     let server = serve(auth.verifier, Readiness::default()).await;
     let channel = client::connect("test", &server.url, Some(auth.token)).unwrap();
     let mut client = channel.service();
-    assert_eq!(ask(&mut client, "caller").await.unwrap(), "wallet-svc");
+    assert_eq!(call(&mut client, "caller").await.unwrap(), "wallet-svc");
 
     let stranger = token(&TokenIssuer::new(&[2; 32]), "wallet-svc");
     let mut request = Request::new(key("caller"));
@@ -279,55 +276,55 @@ async fn keys_and_tokens_come_from_identity() {
 }
 
 #[tokio::test]
-async fn only_a_refused_token_is_our_own_fault() {
+async fn a_handlers_refusal_of_credentials_is_no_fault_of_the_service_token() {
     let server = start().await;
-    let refused = ask(&mut server.client(), "refuse").await;
-    assert_eq!(refused, Err(Code::Unauthenticated), "the handler's word");
+    let refused = call(&mut server.client(), "refuse").await;
+    assert_eq!(refused, Err(Code::Unauthenticated), "by the handler");
 
     let stranger = ServiceToken::new(|| {
         let token = token(&TokenIssuer::new(&[2; 32]), "orders-svc");
         Box::pin(async move { Ok(token) })
     });
     let channel = client::connect("test", &server.url, Some(stranger)).unwrap();
-    let refused = ask(&mut channel.service(), "caller").await;
-    assert_eq!(refused, Err(Code::Unavailable), "the boundary's");
+    let refused = call(&mut channel.service(), "caller").await;
+    assert_eq!(refused, Err(Code::Unavailable), "by the layer");
 }
 
 #[tokio::test]
-async fn a_client_that_goes_away_does_not_cancel_the_work() {
+async fn a_disconnected_client_does_not_cancel_the_handler() {
     let server = start().await;
     let mut client = server.client();
-    let call = tokio::spawn(async move { ask(&mut client, "wait").await });
+    let pending = tokio::spawn(async move { call(&mut client, "wait").await });
     server.probe.entered.notified().await;
-    call.abort();
-    assert!(call.await.unwrap_err().is_cancelled());
+    pending.abort();
+    assert!(pending.await.unwrap_err().is_cancelled());
     server.probe.release.notify_one();
     server.probe.finished.notified().await;
 }
 
 #[tokio::test]
-async fn a_deadline_ends_the_waiting_and_not_the_work() {
+async fn a_passed_deadline_does_not_cancel_the_handler() {
     let server = start().await;
     let mut client = server.client();
-    ask(&mut client, "caller")
+    call(&mut client, "caller")
         .await
-        .expect("connected, so that the time goes to the call alone");
+        .expect("connected before the deadline is set");
     let mut request = Request::new(key("wait"));
     request.set_timeout(Duration::from_secs(1));
     let status = client.exchange_api_key(request).await.unwrap_err();
     assert_eq!(
         Failure::from_status(&status).code,
         Code::Timeout,
-        "the server's own answer"
+        "from the server"
     );
     server.probe.release.notify_one();
     server.probe.finished.notified().await;
 }
 
 #[tokio::test]
-async fn deadlines_are_handed_on() {
+async fn deadlines_are_propagated() {
     let server = start().await;
-    let default: u128 = ask(&mut server.client(), "time")
+    let default: u128 = call(&mut server.client(), "time")
         .await
         .unwrap()
         .parse()
@@ -336,37 +333,37 @@ async fn deadlines_are_handed_on() {
 
     let soon = Some(Instant::now() + Duration::from_secs(1));
     let mut client = server.client();
-    let less = deadline::within(soon, ask(&mut client, "time"))
+    let less = deadline::within(soon, call(&mut client, "time"))
         .await
         .unwrap();
     assert!(less.parse::<u128>().unwrap() < 1000);
-    let late = deadline::within(Some(Instant::now()), ask(&mut client, "time")).await;
+    let late = deadline::within(Some(Instant::now()), call(&mut client, "time")).await;
     assert_eq!(late, Err(Code::Timeout));
 }
 
 #[tokio::test]
-async fn a_panic_is_an_internal_error_and_no_more() {
+async fn a_panic_is_an_internal_error_and_the_server_goes_on() {
     let server = start().await;
     let mut client = server.client();
-    assert_eq!(ask(&mut client, "panic").await, Err(Code::Internal));
-    assert_eq!(ask(&mut client, "caller").await.unwrap(), "orders-svc");
+    assert_eq!(call(&mut client, "panic").await, Err(Code::Internal));
+    assert_eq!(call(&mut client, "caller").await.unwrap(), "orders-svc");
 }
 
 #[tokio::test]
 async fn requests_and_responses_may_be_larger_than_the_default_limit() {
     let server = start().await;
     let large = "x".repeat(DEFAULT_LIMIT + 1);
-    let echoed = ask(&mut server.client(), &large).await.unwrap();
+    let echoed = call(&mut server.client(), &large).await.unwrap();
     assert_eq!(echoed.len(), large.len());
 }
 
 #[tokio::test]
-async fn one_trace_crosses_the_call() {
+async fn a_trace_is_propagated() {
     let server = start().await;
     let span = tracing::info_span!("test");
     let here = span.in_scope(telemetry::current_trace_id).unwrap();
     let mut client = server.client();
-    let there = tracing::Instrument::instrument(ask(&mut client, "trace"), span)
+    let there = tracing::Instrument::instrument(call(&mut client, "trace"), span)
         .await
         .unwrap();
     assert_eq!(there, here);

@@ -6,26 +6,26 @@ use tonic::{Request, metadata::MetadataMap};
 use super::{Error, HASH, KEY, PATH};
 use crate::{auth::Caller, error::Failure};
 
-const LONGEST: usize = 255;
-const LONGEST_HASH: usize = 64;
+const MAX_KEY_CHARS: usize = 255;
+const MAX_HASH_BYTES: usize = 64;
 
-/// Under what a record is kept: the hash of caller, method, path and key.
+/// The key of a record: the hash of caller, method, path and idempotency key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Scope([u8; 32]);
 
 impl Scope {
-    /// As it is stored, in a `bytea`.
+    /// Returns the stored form, a `bytea`.
     pub const fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// Reads a stored one; `None` if it isn't one.
+    /// Parses the stored form.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         bytes.try_into().ok().map(Self)
     }
 }
 
-/// An idempotency key with what the gateway says of its request.
+/// An idempotency key and the hash of its request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Key {
     pub(super) scope: Scope,
@@ -33,7 +33,7 @@ pub struct Key {
 }
 
 impl Key {
-    /// The key of this request, if it carries one; `unauthenticated` without a caller.
+    /// Reads the key of a request, if it carries one; `unauthenticated` without a caller.
     pub fn from_request<T>(request: &Request<T>) -> Result<Option<Self>, Failure> {
         if request.metadata().get(KEY).is_none() {
             return Ok(None);
@@ -41,7 +41,7 @@ impl Key {
         Ok(Self::read(request.metadata(), Caller::of(request)?)?)
     }
 
-    /// The key in this metadata of the caller's request, if there is one.
+    /// Reads the key in the metadata of the caller's request, if there is one.
     pub(crate) fn read(metadata: &MetadataMap, caller: &Caller) -> Result<Option<Self>, Error> {
         if metadata.get(KEY).is_none() {
             return Ok(None);
@@ -50,7 +50,7 @@ impl Key {
         Self::parse(metadata, &caller).map(Some)
     }
 
-    /// Where its record is kept; a saga stores it with its claim.
+    /// Returns the key of its record; a saga stores it with its claim.
     pub const fn scope(&self) -> &Scope {
         &self.scope
     }
@@ -62,12 +62,12 @@ impl Key {
         };
         let (key, path) = (text(KEY)?, text(PATH)?);
         let printable = key.bytes().all(|byte| (b' '..=b'~').contains(&byte));
-        if key.is_empty() || key.len() > LONGEST || !printable {
+        if key.is_empty() || key.len() > MAX_KEY_CHARS || !printable {
             return Err(Error::Malformed);
         }
         let mut hash = Sha256::new();
         for part in [caller, path, key] {
-            // None of the parts holds a NUL, so that no two scopes run together.
+            // No part contains a NUL: different parts never hash the same bytes.
             hash.update(part);
             hash.update([0]);
         }
@@ -79,7 +79,7 @@ impl Key {
 }
 
 fn unhex(text: &str) -> Option<Vec<u8>> {
-    if text.is_empty() || text.len() > 2 * LONGEST_HASH || !text.len().is_multiple_of(2) {
+    if text.is_empty() || text.len() > 2 * MAX_HASH_BYTES || !text.len().is_multiple_of(2) {
         return None;
     }
     let digits: Option<Vec<u32>> = text.chars().map(|digit| digit.to_digit(16)).collect();
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn the_scope_is_caller_path_and_key() {
+    fn the_scope_depends_on_caller_path_and_key() {
         let one = parse("user:a", "k", "POST /orders", "00ff").unwrap();
         assert_eq!(one.request_hash, [0, 255]);
         let other_hash = parse("user:a", "k", "POST /orders", "01").unwrap();
@@ -125,8 +125,8 @@ mod tests {
             ("k", "0g"),
             ("k", ""),
         ] {
-            let refused = parse("user:a", key, "POST /orders", hash);
-            assert!(matches!(refused, Err(Error::Malformed)), "{key:?} {hash:?}");
+            let result = parse("user:a", key, "POST /orders", hash);
+            assert!(matches!(result, Err(Error::Malformed)), "{key:?} {hash:?}");
         }
     }
 

@@ -1,8 +1,9 @@
-//! Idempotency keys: one effect per key, recorded in the transaction of the effect, for 24 hours.
+//! Idempotency keys: one effect per key. The response is recorded in the transaction of the effect and
+//! replayed for 24 hours.
 //!
-//! The gateway sends key, method with path, and a keyed hash of the raw body as metadata; the owning
-//! service keeps them. Only what had an effect is recorded, a refusal is judged afresh. Requests with
-//! the same key wait for each other on the record's row, never on a check before an insert.
+//! The gateway sends key, method with path, and a keyed hash of the raw body as metadata. A refusal is
+//! not recorded: the same key may be sent again. Concurrent requests with one key wait for each other
+//! on the record's row.
 //!
 //! # A use case in one transaction
 //!
@@ -39,15 +40,15 @@
 //!
 //! # A saga
 //!
-//! Claim with the state: [`begin_in_tx`] in the claiming transaction leaves the record in progress
-//! when that commits. Keep [`Key::scope`] with the claim, so that recovery can end it too:
-//! [`complete_in_tx`] with the settlement, [`forget_in_tx`] with a refusal.
+//! [`begin_in_tx`], in the transaction that begins the saga, leaves the record in progress. Store
+//! [`Key::scope`] with the saga's item: the transaction that ends the saga, in whatever process, calls
+//! [`complete_in_tx`], or [`forget_in_tx`] after a refusal.
 //!
-//! # Group commit
+//! # Batches
 //!
-//! [`find_in_tx`] looks up the keys of a group under its locks, [`Columns`] writes its new records
-//! in the group's own statement. Two replicas that race for one key meet in `idempotency_keys_pkey`:
-//! the group that loses is retried one by one, and finds the answer.
+//! [`find_in_tx`] reads the records of a batch under its locks; [`Columns`] inserts the new records in
+//! the batch's own statement. If two replicas insert one key, one violates `idempotency_keys_pkey`: its
+//! batch is retried request by request, and finds the record.
 
 mod key;
 mod records;
@@ -60,31 +61,31 @@ pub use key::{Key, Scope};
 pub use records::{Begin, Columns, Record, begin_in_tx, complete_in_tx, find_in_tx, forget_in_tx};
 pub use work::{Started, Work, start};
 
-/// Metadata: the client's `Idempotency-Key`.
+/// The metadata of the client's `Idempotency-Key`.
 pub const KEY: &str = "guerdon-idempotency-key";
-/// Metadata: method and full path, `POST /orders`.
+/// The metadata of method and full path, `POST /orders`.
 pub const PATH: &str = "guerdon-idempotency-path";
-/// Metadata: hex of the keyed hash of the raw body.
+/// The metadata of the keyed hash of the raw body, in hex.
 pub const HASH: &str = "guerdon-idempotency-hash";
-/// Response metadata: `true` on a replay.
+/// The response metadata that is `true` on a replay.
 pub const REPLAYED: &str = "guerdon-idempotency-replayed";
 
-/// Why a request with an idempotency key goes no further.
+/// The refusals of a request with an idempotency key, and faults.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Not 1 to 255 printable characters, or the gateway's part is missing.
+    /// Not 1 to 255 printable characters, or path or hash is missing.
     #[error("an idempotency key has 1 to 255 printable characters")]
     Malformed,
-    /// The key came before with another body.
+    /// An earlier request with this key had another body.
     #[error("the idempotency key was used with another body")]
     Reused,
-    /// The first request with this key has not ended.
+    /// The first request with this key is in progress.
     #[error("the first request with this idempotency key is still running")]
     InUse,
-    /// The recorded answer cannot be read.
-    #[error("a recorded answer cannot be read")]
+    /// The recorded response cannot be decoded.
+    #[error("a recorded response cannot be decoded")]
     Unreadable(#[from] prost::DecodeError),
-    /// The database's part.
+    /// An error of the database.
     #[error(transparent)]
     Database(#[from] sqlx::Error),
 }
@@ -108,17 +109,17 @@ impl From<Error> for tonic::Status {
     }
 }
 
-/// The answer to a mutating request, made now or recorded before.
+/// The reply to a request that changes data: created now, or recorded by an earlier request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reply<T> {
-    /// As the first request got it.
+    /// The resource that the change returns.
     pub message: T,
     /// Whether it is a recorded one.
     pub replayed: bool,
 }
 
 impl<T> Reply<T> {
-    /// An answer to a request that had its effect now.
+    /// Creates the reply to a request that had its effect now.
     pub fn fresh(message: T) -> Self {
         Self {
             message,
@@ -126,7 +127,7 @@ impl<T> Reply<T> {
         }
     }
 
-    /// The gRPC response, marked if it is a replay.
+    /// Creates the gRPC response, marked if it is a replay.
     pub fn into_response(self) -> tonic::Response<T> {
         let mut response = tonic::Response::new(self.message);
         if self.replayed {
@@ -138,7 +139,7 @@ impl<T> Reply<T> {
 }
 
 impl<T: prost::Message + Default> Reply<T> {
-    /// A recorded answer.
+    /// Decodes a recorded reply.
     pub fn replay(recorded: &[u8]) -> Result<Self, Error> {
         Ok(Self {
             message: T::decode(recorded)?,
@@ -147,7 +148,7 @@ impl<T: prost::Message + Default> Reply<T> {
     }
 }
 
-/// Whether a response is a replay, for the gateway's `Idempotency-Replayed`.
+/// Tells whether a response is a replay, for the gateway's `Idempotency-Replayed`.
 pub fn is_replay(metadata: &MetadataMap) -> bool {
     metadata.get(REPLAYED).is_some_and(|value| value == "true")
 }

@@ -1,4 +1,4 @@
-//! The records' SQL. A record without an answer is in progress.
+//! The SQL of records. A record without a response is in progress.
 
 use std::collections::HashMap;
 
@@ -7,20 +7,20 @@ use sqlx::{PgConnection, error::DatabaseError};
 use super::{Error, Key, Scope};
 use crate::pg::{self, Schema};
 
-/// How a request with a key goes on.
+/// The result of claiming a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Begin {
-    /// It is the first; its record is in progress in the caller's transaction.
+    /// The request is the first; its record is in progress in the caller's transaction.
     Fresh,
-    /// It had its effect before; this is the encoded answer.
+    /// An earlier request had the effect; the encoded response.
     Replay(Vec<u8>),
 }
 
-/// What is recorded of a key.
+/// The record of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
     request_hash: Vec<u8>,
-    answer: Option<Vec<u8>>,
+    response: Option<Vec<u8>>,
 }
 
 impl Record {
@@ -29,13 +29,12 @@ impl Record {
         if self.request_hash != key.request_hash {
             return Err(Error::Reused);
         }
-        self.answer.ok_or(Error::InUse)
+        self.response.ok_or(Error::InUse)
     }
 }
 
-/// Claims the key, or says what became of it. A request with the same key that is under way is
-/// waited for; one that takes longer than the lock timeout is [`Error::InUse`], and so is a saga in
-/// progress.
+/// Claims the key, or returns the recorded response. Waits for a concurrent transaction with the same
+/// key; [`Error::InUse`] if that takes longer than the lock timeout, and for a saga in progress.
 pub async fn begin_in_tx(
     conn: &mut PgConnection,
     schema: Schema,
@@ -61,7 +60,7 @@ pub async fn begin_in_tx(
         .remove(&key.scope)
     {
         Some(record) => record.response_for(key).map(Begin::Replay),
-        // Forgotten or purged between the two statements: the client tries again.
+        // Deleted between the two statements: the client tries again.
         None => Err(Error::InUse),
     }
 }
@@ -76,23 +75,23 @@ fn in_use_if_locked(error: sqlx::Error) -> Error {
     }
 }
 
-/// Records the answer of the key that [`begin_in_tx`] claimed, here or in an earlier transaction.
+/// Records the response of a key that [`begin_in_tx`] claimed, in this or an earlier transaction.
 pub async fn complete_in_tx(
     conn: &mut PgConnection,
     schema: Schema,
     scope: &Scope,
-    answer: &impl prost::Message,
+    response: &impl prost::Message,
 ) -> Result<(), sqlx::Error> {
     let sql = schema.sql("update :schema.idempotency_keys set response = $2 where scope = $1");
     let completed = sqlx::query(sql)
         .bind(scope.as_bytes())
-        .bind(answer.encode_to_vec())
+        .bind(response.encode_to_vec())
         .execute(conn)
         .await?;
     pg::ensure_affected(completed, 1)
 }
 
-/// Drops the claim of a saga that was refused, so that the key can be used again.
+/// Deletes the claim of a saga that was refused; the key can be used again.
 pub async fn forget_in_tx(
     conn: &mut PgConnection,
     schema: Schema,
@@ -107,8 +106,7 @@ pub async fn forget_in_tx(
     Ok(())
 }
 
-/// What is recorded of these keys. Records that have had their day are removed, so that a group can
-/// insert them anew.
+/// Finds the records of these keys. Deletes expired ones, so that a batch can insert new ones.
 pub async fn find_in_tx(
     conn: &mut PgConnection,
     schema: Schema,
@@ -125,14 +123,14 @@ pub async fn find_in_tx(
     );
     let scopes: Vec<&[u8]> = scopes.iter().map(Scope::as_bytes).collect();
     let rows: Vec<Row> = sqlx::query_as(sql).bind(scopes).fetch_all(conn).await?;
-    let record = |row: Row| {
+    let records = rows.into_iter().filter_map(|row| {
         let record = Record {
             request_hash: row.request_hash,
-            answer: row.response,
+            response: row.response,
         };
         Some((Scope::from_bytes(&row.scope)?, record))
-    };
-    Ok(rows.into_iter().filter_map(record).collect())
+    });
+    Ok(records.collect())
 }
 
 #[derive(sqlx::FromRow)]
@@ -142,8 +140,8 @@ struct Row {
     response: Option<Vec<u8>>,
 }
 
-/// Completed records as columns for `unnest`, for engines that write them with other rows in one
-/// statement: `insert into <schema>.idempotency_keys (scope, request_hash, response) select …`.
+/// Completed records as columns for `unnest`, to insert them with other rows in one statement:
+/// `insert into <schema>.idempotency_keys (scope, request_hash, response) select …`.
 #[derive(Debug, Default)]
 pub struct Columns {
     /// `bytea[]`
@@ -151,14 +149,14 @@ pub struct Columns {
     /// `bytea[]`
     pub request_hashes: Vec<Vec<u8>>,
     /// `bytea[]`
-    pub answers: Vec<Vec<u8>>,
+    pub responses: Vec<Vec<u8>>,
 }
 
 impl Columns {
-    /// Adds the record of a key.
-    pub fn push(&mut self, key: &Key, answer: &impl prost::Message) {
+    /// Adds a record.
+    pub fn push(&mut self, key: &Key, response: &impl prost::Message) {
         self.scopes.push(key.scope.as_bytes().to_vec());
         self.request_hashes.push(key.request_hash.clone());
-        self.answers.push(answer.encode_to_vec());
+        self.responses.push(response.encode_to_vec());
     }
 }

@@ -7,16 +7,16 @@ use sqlx::{PgConnection, PgPool, Postgres, Transaction};
 use super::{Begin, Error, Key, Reply, Scope, begin_in_tx, complete_in_tx};
 use crate::pg::{self, Schema};
 
-/// Whether there is something to do.
+/// The result of starting a use case.
 #[derive(Debug)]
 pub enum Started<T> {
-    /// The first request: do it.
+    /// The request is the first: the transaction of its effect.
     Fresh(Work),
-    /// It was done: answer this.
+    /// An earlier request had the effect: its reply.
     Replay(Reply<T>),
 }
 
-/// A transaction that records its answer under the request's key. Dropping it rolls back and leaves
+/// A transaction that records its response under the request's key. Dropping it rolls back and leaves
 /// no record.
 #[derive(Debug)]
 pub struct Work {
@@ -25,8 +25,8 @@ pub struct Work {
     scope: Option<Scope>,
 }
 
-/// Begins a transaction and claims the key in it, if there is one; a request with the same key that
-/// is under way is waited for.
+/// Begins a transaction and claims the key in it, if there is one. Waits for a concurrent request with
+/// the same key.
 pub async fn start<T: prost::Message + Default>(
     pool: &PgPool,
     schema: Schema,
@@ -43,7 +43,7 @@ pub async fn start<T: prost::Message + Default>(
 }
 
 impl Work {
-    /// Records the answer and commits.
+    /// Records the response and commits.
     pub async fn commit<T: prost::Message>(mut self, message: T) -> Result<Reply<T>, sqlx::Error> {
         if let Some(scope) = &self.scope {
             complete_in_tx(&mut self.tx, self.schema, scope, &message).await?;

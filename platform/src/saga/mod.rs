@@ -1,4 +1,4 @@
-//! Sagas: operations in several steps and services that end whatever happens to their process.
+//! Sagas: operations in several steps and services, completed or undone even if their process ends.
 //!
 //! A service keeps each saga in progress as an item of a table of its own:
 //!
@@ -7,9 +7,10 @@
 //! 2. It deletes the item in the transaction that completes the saga, or that undoes it.
 //! 3. If a call leaves its outcome unknown, the request gives the item back with
 //!    [`Table::retry_now`] and answers `unavailable`.
-//! 4. [`run`] resumes every item that is due, until it is gone.
+//! 4. The worker, [`run`], resumes every item that is due, until it is deleted. A service starts it
+//!    with [`Backbone::saga`](crate::service::Backbone::saga).
 //!
-//! A step may so be made twice, also at the same time: each has to be safe to repeat.
+//! Steps may run twice, also concurrently: each has to be safe to repeat.
 //!
 //! ```no_run
 //! # use platform::{error::{Code, Failure}, pg::Schema, saga::{Outcome, Saga, Table}};
@@ -37,9 +38,9 @@
 //! The table has a key of type `uuid`, these columns, and an index on `due_at`:
 //!
 //! ```sql
-//! -- When it is resumed, by the database's clock; the request's own time at first
+//! -- When a worker resumes it, by the database's clock; at first the lease of the request
 //! due_at timestamptz(3) not null,
-//! -- How often it was resumed, and why the last time did not end it
+//! -- The number of attempts of workers, and the error of the last
 //! attempts integer not null default 0,
 //! last_error text,
 //! created_at timestamptz(3) not null default now(),

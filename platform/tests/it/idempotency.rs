@@ -1,4 +1,4 @@
-//! One effect per key, whoever comes at the same time.
+//! Idempotency keys: one effect per key, also for concurrent requests.
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ fn key(text: &str, hash: &str) -> Key {
     Key::from_request(&request).unwrap().unwrap()
 }
 
-fn answer(seconds: i64) -> Timestamp {
+fn resource(seconds: i64) -> Timestamp {
     Timestamp { seconds, nanos: 0 }
 }
 
@@ -51,49 +51,52 @@ async fn effect_in_tx(bed: &Bed, conn: &mut PgConnection, n: i64) -> Result<Time
         .execute(conn)
         .await?;
     if n < 0 {
-        Err(Failure::new(Code::InsufficientFunds, "as told"))
+        Err(Failure::new(Code::InsufficientFunds, "refused by the test"))
     } else {
-        Ok(answer(n))
+        Ok(resource(n))
     }
 }
 
 async fn call(bed: &Bed, key: Option<&Key>, n: i64) -> Result<Reply<Timestamp>, Failure> {
     let mut work = match idempotency::start(&bed.pool, bed.schema, key).await? {
-        Started::Replay(answer) => return Ok(answer),
+        Started::Replay(reply) => return Ok(reply),
         Started::Fresh(work) => work,
     };
-    let done = effect_in_tx(bed, &mut work, n).await?;
-    Ok(work.commit(done).await?)
+    let resource = effect_in_tx(bed, &mut work, n).await?;
+    Ok(work.commit(resource).await?)
 }
 
 async fn effects(bed: &Bed) -> i64 {
     bed.count("select count(*) from :schema.effects").await
 }
 
-/// A handler's future must be `Send`, whatever its closure borrows.
+/// Checks that a future is `Send`, as a handler's must be.
 fn assert_send<T: Send>(value: T) -> T {
     value
 }
 
 #[sqlx::test(migrations = false)]
-async fn parallel_requests_have_one_effect(_: PgPoolOptions, options: PgConnectOptions) {
+async fn concurrent_requests_with_one_key_have_one_effect(
+    _: PgPoolOptions,
+    options: PgConnectOptions,
+) {
     let bed = bed(options).await;
     let key = key("same", "00");
     let (bed, key) = (&bed, &key);
     let calls =
         (1..=100).map(|n| assert_send(pg::retry_serialization(move || call(bed, Some(key), n))));
-    let answers = join_all(calls).await;
+    let results = join_all(calls).await;
     assert_eq!(effects(bed).await, 1);
     let effect = bed.count("select n from :schema.effects").await;
-    let fresh = answers
+    let fresh = results
         .iter()
         .flatten()
-        .filter(|answer| !answer.replayed)
+        .filter(|reply| !reply.replayed)
         .count();
     assert_eq!(fresh, 1);
-    for result in answers {
+    for result in results {
         match result {
-            Ok(repeated) => assert_eq!(repeated.message, answer(effect)),
+            Ok(reply) => assert_eq!(reply.message, resource(effect)),
             Err(failure) => assert!(
                 matches!(failure.code, Code::IdempotencyKeyInUse | Code::Unavailable),
                 "{failure}"
@@ -103,7 +106,7 @@ async fn parallel_requests_have_one_effect(_: PgPoolOptions, options: PgConnectO
 }
 
 #[sqlx::test(migrations = false)]
-async fn another_body_is_refused(_: PgPoolOptions, options: PgConnectOptions) {
+async fn a_key_with_another_body_is_refused(_: PgPoolOptions, options: PgConnectOptions) {
     let bed = bed(options).await;
     for round in 0..20 {
         let (one, other) = (key(&round.to_string(), "00"), key(&round.to_string(), "01"));
@@ -118,20 +121,18 @@ async fn another_body_is_refused(_: PgPoolOptions, options: PgConnectOptions) {
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_refusal_is_judged_afresh(_: PgPoolOptions, options: PgConnectOptions) {
+async fn a_refused_request_may_be_sent_again(_: PgPoolOptions, options: PgConnectOptions) {
     let bed = bed(options).await;
     let key = key("k", "00");
     let refused = call(&bed, Some(&key), -1).await.unwrap_err();
-    assert_eq!(
-        (refused.code, effects(&bed).await),
-        (Code::InsufficientFunds, 0)
-    );
+    assert_eq!(refused.code, Code::InsufficientFunds);
+    assert_eq!(effects(&bed).await, 0);
     assert!(!call(&bed, Some(&key), 1).await.unwrap().replayed);
     let replayed = call(&bed, Some(&key), 2).await.unwrap();
     assert_eq!(
         replayed,
         Reply {
-            message: answer(1),
+            message: resource(1),
             replayed: true
         }
     );
@@ -149,19 +150,19 @@ async fn a_refusal_is_judged_afresh(_: PgPoolOptions, options: PgConnectOptions)
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_day_later_the_key_is_new(_: PgPoolOptions, options: PgConnectOptions) {
+async fn a_key_expires_after_a_day(_: PgPoolOptions, options: PgConnectOptions) {
     let bed = bed(options).await;
     let key = key("k", "00");
     call(&bed, Some(&key), 1).await.unwrap();
     bed.execute("update :schema.idempotency_keys set created_at = now() - interval '25 hours'")
         .await;
     let again = call(&bed, Some(&key), 2).await.unwrap();
-    assert_eq!(again, Reply::fresh(answer(2)));
+    assert_eq!(again, Reply::fresh(resource(2)));
     assert!(call(&bed, Some(&key), 3).await.unwrap().replayed);
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_saga_is_in_progress_until_it_ends(_: PgPoolOptions, options: PgConnectOptions) {
+async fn a_key_is_in_use_until_its_saga_ends(_: PgPoolOptions, options: PgConnectOptions) {
     let bed = bed(options).await;
     let key = key("k", "00");
     let begin = async || {
@@ -183,7 +184,7 @@ async fn a_saga_is_in_progress_until_it_ends(_: PgPoolOptions, options: PgConnec
     assert_eq!(begin().await.unwrap(), Begin::Fresh);
 
     let mut tx = pg::tx(&bed.pool).await.unwrap();
-    complete_in_tx(&mut tx, bed.schema, key.scope(), &answer(7))
+    complete_in_tx(&mut tx, bed.schema, key.scope(), &resource(7))
         .await
         .unwrap();
     tx.commit().await.unwrap();
@@ -192,12 +193,12 @@ async fn a_saga_is_in_progress_until_it_ends(_: PgPoolOptions, options: PgConnec
     };
     assert_eq!(
         Reply::<Timestamp>::replay(&recorded).unwrap().message,
-        answer(7)
+        resource(7)
     );
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_group_records_its_keys_in_one_statement(_: PgPoolOptions, options: PgConnectOptions) {
+async fn a_batch_inserts_its_records_in_one_statement(_: PgPoolOptions, options: PgConnectOptions) {
     let bed = bed(options).await;
     let keys = ["a", "b", "c"].map(|text| key(text, "00"));
     let scopes = keys.clone().map(|key| *key.scope());
@@ -210,7 +211,7 @@ async fn a_group_records_its_keys_in_one_statement(_: PgPoolOptions, options: Pg
     );
     let mut columns = Columns::default();
     for (n, key) in (0..).zip(&keys[..2]) {
-        columns.push(key, &answer(n));
+        columns.push(key, &resource(n));
     }
     let sql = format!(
         "insert into {}.idempotency_keys (scope, request_hash, response)
@@ -220,7 +221,7 @@ async fn a_group_records_its_keys_in_one_statement(_: PgPoolOptions, options: Pg
     let insert = sqlx::query(sqlx::AssertSqlSafe(sql))
         .bind(columns.scopes)
         .bind(columns.request_hashes)
-        .bind(columns.answers);
+        .bind(columns.responses);
     insert.execute(&mut *tx).await.unwrap();
     let mut found = find_in_tx(&mut tx, bed.schema, &scopes).await.unwrap();
     assert_eq!(found.len(), 2);
@@ -229,6 +230,6 @@ async fn a_group_records_its_keys_in_one_statement(_: PgPoolOptions, options: Pg
     let recorded = recorded.response_for(&keys[1]).unwrap();
     assert_eq!(
         Reply::<Timestamp>::replay(&recorded).unwrap().message,
-        answer(1)
+        resource(1)
     );
 }

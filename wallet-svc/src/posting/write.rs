@@ -147,7 +147,7 @@ fn add_keys(parameters: &mut Parameters, plan: &Plan) {
         .table::<()>("keys", &[])
         .array("scope", &keys.scopes)
         .array("request_hash", &keys.request_hashes)
-        .array("response", &keys.answers);
+        .array("response", &keys.responses);
 }
 
 /// Adds the events, each made in the span of its request, whose trace the consumers continue.

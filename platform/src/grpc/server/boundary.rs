@@ -1,4 +1,4 @@
-//! What happens around every RPC: trace, token check, deadline, panics, metrics, one log line.
+//! The layer around every RPC: trace, authentication, deadline, panics, metrics, one log line.
 
 use std::{
     convert::Infallible,
@@ -19,7 +19,7 @@ use tonic::{Status, body::Body};
 use tower::{Layer, Service};
 use tracing::{Instrument as _, Span, debug, error, field::Empty, info_span, warn};
 
-use super::cut::Cut;
+use super::shutdown::ShutdownStream;
 use crate::{
     auth::{Caller, TokenVerifier},
     error::{Code, Failure},
@@ -31,13 +31,13 @@ use crate::{
     telemetry,
 };
 
-/// Methods that hand out what tokens are made of and checked with, and so can't ask for one.
-const OPEN: [(&str, &str); 2] = [
+/// The methods that issue tokens and return the keys that verify them: they require no token.
+const UNAUTHENTICATED: [(&str, &str); 2] = [
     ("guerdon.identity.v1.AuthService", "GetJwks"),
     ("guerdon.identity.v1.AuthService", "IssueServiceToken"),
 ];
 
-/// The layer around the routes of a server.
+/// The layer.
 #[derive(Clone)]
 pub(super) struct Boundary(Arc<Shared>);
 
@@ -72,7 +72,7 @@ impl<S> Layer<S> for Boundary {
     }
 }
 
-/// Routes behind the boundary.
+/// The routes behind the layer.
 #[derive(Clone)]
 pub(super) struct Guarded<S> {
     inner: S,
@@ -97,25 +97,25 @@ where
         let next = self.inner.clone();
         let ready = std::mem::replace(&mut self.inner, next);
         let shared = Arc::clone(&self.shared);
-        Box::pin(async move { Ok(shared.answer(ready, request).await) })
+        Box::pin(async move { Ok(shared.handle(ready, request).await) })
     }
 }
 
 impl Shared {
-    async fn answer<S>(&self, mut inner: S, request: Request<Body>) -> Response<Body>
+    async fn handle<S>(&self, mut inner: S, request: Request<Body>) -> Response<Body>
     where
         S: Service<Request<Body>, Response = Response<Body>, Error = Infallible>,
         S::Future: Send + 'static,
     {
         let Some(method) = method::find(request.uri().path()) else {
-            // Health, reflection, and paths that do not exist.
+            // Health, reflection, and unknown paths.
             let Ok(response) = inner.call(request).await;
-            return self.until_stopped(response);
+            return self.end_at_shutdown(response);
         };
         let started = Instant::now();
         let span = span(method, request.headers());
         let response = self
-            .guarded(inner, method, request)
+            .run(inner, method, request)
             .instrument(span.clone())
             .await;
         let code = code_of(&response);
@@ -126,15 +126,15 @@ impl Shared {
             "code" => code_label(code))
         .record(elapsed);
         if method.streams {
-            self.until_stopped(response)
+            self.end_at_shutdown(response)
         } else {
             response
         }
     }
 
-    /// Checks the token, then runs the handler in a task of its own: a client that goes away, or
-    /// a deadline that passes, ends the waiting and not the work.
-    async fn guarded<S>(
+    /// Authenticates the request and runs the handler in its own task. A client that disconnects, or
+    /// a deadline that passes, ends the wait and does not cancel the handler.
+    async fn run<S>(
         &self,
         mut inner: S,
         method: &Method,
@@ -152,7 +152,7 @@ impl Shared {
         let deadline = deadline::received(request.headers());
         let work = deadline::within(deadline, inner.call(request));
         let task = self.tasks.spawn(work.in_current_span());
-        let late = async {
+        let expired = async {
             match deadline {
                 Some(at) => tokio::time::sleep_until(at).await,
                 None => std::future::pending().await,
@@ -160,11 +160,13 @@ impl Shared {
         };
         tokio::select! {
             biased;
-            done = task => match done {
+            result = task => match result {
                 Ok(Ok(response)) => response,
-                Err(panic) => refuse(Failure::internal(panic)),
+                Err(panic) => error_response(Failure::internal(panic)),
             },
-            () = late => refuse(Failure::new(Code::Timeout, "the caller's deadline has passed")),
+            () = expired => {
+                error_response(Failure::new(Code::Timeout, "the caller's deadline has passed"))
+            }
         }
     }
 
@@ -173,32 +175,32 @@ impl Shared {
         method: &Method,
         headers: &HeaderMap,
     ) -> Result<Option<Arc<Caller>>, Failure> {
-        if OPEN.contains(&(&*method.service, &*method.name)) {
+        if UNAUTHENTICATED.contains(&(&*method.service, &*method.name)) {
             return Ok(None);
         }
-        let value = headers
+        let token = headers
             .get(AUTHORIZATION)
-            .and_then(|value| value.to_str().ok());
-        let token = value.and_then(|value| value.strip_prefix("Bearer "));
-        let token = token.ok_or_else(Caller::missing)?;
+            .and_then(|value| value.to_str().ok())
+            .and_then(|value| value.strip_prefix("Bearer "))
+            .ok_or_else(Caller::missing)?;
         self.verifier.verify(token).await.map(Some)
     }
 
-    fn until_stopped(&self, response: Response<Body>) -> Response<Body> {
-        response.map(|body| Body::new(Cut::new(body, self.stop.clone())))
+    fn end_at_shutdown(&self, response: Response<Body>) -> Response<Body> {
+        response.map(|body| Body::new(ShutdownStream::new(body, self.stop.clone())))
     }
 }
 
-/// The refusal of a token, marked as such: to its client, a handler that refuses other credentials
-/// (an API key, a password) says something else.
+/// Refuses a token, with a header that tells the client that its token failed, and not other
+/// credentials that a handler checks (an API key, a password).
 fn challenge(failure: Failure) -> Response<Body> {
-    let mut response = refuse(failure);
+    let mut response = error_response(failure);
     let bearer = HeaderValue::from_static("Bearer");
     response.headers_mut().insert(WWW_AUTHENTICATE, bearer);
     response
 }
 
-fn refuse(failure: Failure) -> Response<Body> {
+fn error_response(failure: Failure) -> Response<Body> {
     Status::from(failure).into_http()
 }
 
@@ -222,17 +224,17 @@ fn span(method: &Method, headers: &HeaderMap) -> Span {
     span
 }
 
-/// The one log line of a request: faults with their causes, refusals by their code only (their
-/// text may quote the input).
+/// Logs a request: a fault with its causes, a refusal with its code only, as its text may quote the
+/// input.
 fn log(method: &Method, code: tonic::Code, status: Option<&Status>) {
     let (method, label) = (&*method.label, code_label(code));
     let cause: Option<&(dyn Error + 'static)> = status.and_then(Error::source);
     match code {
-        tonic::Code::Ok => debug!(method, "answered"),
+        tonic::Code::Ok => debug!(method, "rpc completed"),
         tonic::Code::Unavailable | tonic::Code::DeadlineExceeded => {
-            warn!(method, code = label, error = cause, "not answered");
+            warn!(method, code = label, error = cause, "rpc unavailable");
         }
-        _ if is_fault(code) => error!(method, code = label, error = cause, "failed"),
-        _ => debug!(method, code = label, "refused"),
+        _ if is_fault(code) => error!(method, code = label, error = cause, "rpc failed"),
+        _ => debug!(method, code = label, "rpc refused"),
     }
 }

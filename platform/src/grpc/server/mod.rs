@@ -1,4 +1,4 @@
-//! Serves generated gRPC services behind one boundary, with health and reflection.
+//! Serves generated gRPC services behind one layer, with health and reflection.
 //!
 //! ```no_run
 //! # use platform::{auth::TokenVerifier, grpc::server::Server, lifecycle::Readiness};
@@ -12,13 +12,13 @@
 //! let server = Server::bind(listen, verifier, readiness).await?
 //!     .add_service(OrderServiceServer::new(orders))
 //!     .add_service(OrderLineServiceServer::new(lines));
-//! let address = server.local_addr();      // with the real port when 0 was asked for
+//! let address = server.local_addr();      // the real port if the configured one is 0
 //! server.serve(stop).await?;              // returns when drained
 //! # Ok(()) }
 //! ```
 
 mod boundary;
-mod cut;
+mod shutdown;
 
 use std::{convert::Infallible, net::SocketAddr, time::Duration};
 
@@ -50,7 +50,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Takes the address; nothing is answered before [`Server::serve`].
+    /// Binds the address. Requests are handled from [`Server::serve`] on.
     pub async fn bind(
         address: SocketAddr,
         verifier: TokenVerifier,
@@ -71,7 +71,7 @@ impl Server {
         })
     }
 
-    /// Where it listens.
+    /// Returns the address that is bound.
     pub fn local_addr(&self) -> SocketAddr {
         self.address
     }
@@ -95,9 +95,9 @@ impl Server {
         self
     }
 
-    /// Answers until `stop`, then drains: no new connections, unary calls run to their end also
-    /// when their client is gone, streams are ended. Polls readiness meanwhile, and reports it as
-    /// the health of "" and of each service.
+    /// Serves until `stop`, then drains: accepts no new connections, completes unary calls, also those
+    /// whose client is gone, and ends streams. Reports readiness as the health of "" and of each
+    /// service.
     pub async fn serve(mut self, stop: CancellationToken) -> anyhow::Result<()> {
         let (health, health_server) = tonic_health::server::health_reporter();
         report(&health, &self.names, ServingStatus::NotServing).await;
@@ -119,17 +119,17 @@ impl Server {
             .layer(boundary)
             .add_routes(self.routes.routes())
             .serve_with_incoming_shutdown(incoming, stop.clone().cancelled_owned());
-        let watched = self.readiness.clone().watch(stop.clone());
-        let reported = follow(self.readiness, health, self.names, stop);
-        let (served, (), ()) = tokio::join!(served, watched, reported);
+        let checked = self.readiness.clone().watch(stop.clone());
+        let reported = report_readiness(self.readiness, health, self.names, stop);
+        let (served, (), ()) = tokio::join!(served, checked, reported);
         tasks.close();
         tasks.wait().await;
-        served.context("the gRPC server ended")
+        served.context("the gRPC server failed")
     }
 }
 
-/// Keeps the reported health equal to readiness, until the process stops.
-async fn follow(
+/// Reports readiness as health, until the process stops.
+async fn report_readiness(
     readiness: Readiness,
     health: HealthReporter,
     names: Vec<&'static str>,

@@ -5,22 +5,22 @@ use tonic_health::pb::{HealthCheckRequest, health_client::HealthClient};
 use super::*;
 
 #[tokio::test(start_paused = true)]
-async fn a_dependency_that_hangs_is_unavailable_in_time() {
-    // Connections are accepted by the kernel, and then nobody ever speaks.
-    let hung = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}", hung.local_addr().unwrap());
+async fn a_hanging_dependency_is_unavailable_within_3_seconds() {
+    // The kernel accepts connections, and nobody responds.
+    let hanging = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", hanging.local_addr().unwrap());
     let mut client = client::connect("identity", &url, None).unwrap().service();
-    let asked = Instant::now();
-    assert_eq!(ask(&mut client, "caller").await, Err(Code::Unavailable));
+    let called = Instant::now();
+    assert_eq!(call(&mut client, "caller").await, Err(Code::Unavailable));
     assert!(
-        asked.elapsed() <= Duration::from_secs(3),
+        called.elapsed() <= Duration::from_secs(3),
         "{:?}",
-        asked.elapsed()
+        called.elapsed()
     );
 }
 
 #[tokio::test]
-async fn a_dependency_that_is_down_is_unavailable_until_it_is_back() {
+async fn a_client_reconnects_when_a_dependency_is_back() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     drop(listener);
@@ -28,7 +28,7 @@ async fn a_dependency_that_is_down_is_unavailable_until_it_is_back() {
     let source = ServiceToken::new(fetch);
     let channel = client::connect("identity", &format!("http://{address}"), Some(source)).unwrap();
     let mut client = channel.service();
-    assert_eq!(ask(&mut client, "caller").await, Err(Code::Unavailable));
+    assert_eq!(call(&mut client, "caller").await, Err(Code::Unavailable));
 
     let verifier = TokenVerifier::fixed(&issuer().jwks_json()).unwrap();
     let server = Server::bind(address, verifier, Readiness::default())
@@ -40,11 +40,11 @@ async fn a_dependency_that_is_down_is_unavailable_until_it_is_back() {
     };
     let server = server.add_service(AuthServiceServer::new(identity));
     tokio::spawn(server.serve(CancellationToken::new()));
-    assert_eq!(ask(&mut client, "caller").await.unwrap(), "orders-svc");
+    assert_eq!(call(&mut client, "caller").await.unwrap(), "orders-svc");
 }
 
 #[tokio::test]
-async fn health_follows_readiness_and_stopping_drains() {
+async fn health_follows_readiness_and_a_stopping_server_drains() {
     let readiness = Readiness::default();
     let up = Arc::new(std::sync::atomic::AtomicBool::new(false));
     let flag = Arc::clone(&up);
@@ -71,10 +71,10 @@ async fn health_follows_readiness_and_stopping_drains() {
     assert!(health.ready().await.is_ok());
 
     let mut client = server.client();
-    let in_flight = tokio::spawn(async move { ask(&mut client, "wait").await });
+    let in_flight = tokio::spawn(async move { call(&mut client, "wait").await });
     server.probe.entered.notified().await;
     server.stop.cancel();
-    // The stream ends, the call in flight still gets its answer, then the server is gone.
+    // The stream ends, the call in flight still gets its response, then the server ends.
     while let Ok(Some(_)) = watch.message().await {}
     server.probe.release.notify_one();
     assert_eq!(in_flight.await.unwrap().unwrap(), "waited");

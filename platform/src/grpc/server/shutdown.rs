@@ -1,5 +1,5 @@
-//! Ends the answers that would never end by themselves when the process stops, so that a
-//! subscriber moves on to another replica and the drain can finish.
+//! Graceful shutdown of response streams. Without it a health subscription would keep the process
+//! from stopping; its client reconnects to another replica.
 
 use std::{
     pin::Pin,
@@ -14,14 +14,14 @@ use tonic::{Status, body::Body};
 
 use crate::error::Failure;
 
-/// A streamed answer that ends with `unavailable` once the process stops.
-pub(super) struct Cut {
+/// A response stream that ends with `unavailable` when the process stops.
+pub(super) struct ShutdownStream {
     stream: Body,
     stop: Pin<Box<WaitForCancellationFutureOwned>>,
     ended: bool,
 }
 
-impl Cut {
+impl ShutdownStream {
     pub(super) fn new(stream: Body, stop: CancellationToken) -> Self {
         Self {
             stream,
@@ -31,7 +31,7 @@ impl Cut {
     }
 }
 
-impl HttpBody for Cut {
+impl HttpBody for ShutdownStream {
     type Data = Bytes;
     type Error = Status;
 
@@ -42,14 +42,14 @@ impl HttpBody for Cut {
         if self.ended {
             return Poll::Ready(None);
         }
-        // What is there already is sent first.
+        // Frames that are ready are sent first.
         if let Poll::Ready(frame) = Pin::new(&mut self.stream).poll_frame(cx) {
             return Poll::Ready(frame);
         }
         std::task::ready!(self.stop.as_mut().poll(cx));
         self.ended = true;
         let mut trailers = HeaderMap::new();
-        let status = Status::from(Failure::unavailable("this process, which is stopping,"));
+        let status = Status::from(Failure::unavailable("the stopping process"));
         status.add_header(&mut trailers)?;
         Poll::Ready(Some(Ok(Frame::trailers(trailers))))
     }

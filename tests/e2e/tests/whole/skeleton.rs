@@ -84,7 +84,7 @@ fn composition_roots_are_a_server_and_a_backbone() {
     for context in CONTEXTS {
         let service = read(&root(context).join("src/service.rs"));
         for part in [
-            "pub struct Service {\n    server: Server,\n    backbone: Backbone,\n}\n",
+            "pub struct Service {\n    server: Server,\n    backbone: Backbone,\n",
             "Backbone::connect::<Self>(&config.database_url, &config.nats, &runtime)",
             "self.backbone.run(self.server, stop).await\n",
         ] {

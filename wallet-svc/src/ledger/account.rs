@@ -9,15 +9,13 @@ use crate::{asset::model::AssetCode, wallet::model::WalletId};
 /// A wallet and an asset; sorts in the order in which balances are locked.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct AccountKey {
-    /// The wallet.
     pub wallet: WalletId,
-    /// The asset.
     pub asset: AssetCode,
 }
 
 impl AccountKey {
     /// Names the account of a wallet and an asset.
-    pub fn new(wallet: WalletId, asset: &AssetCode) -> Self {
+    pub(crate) fn new(wallet: WalletId, asset: &AssetCode) -> Self {
         let asset = asset.clone();
         Self { wallet, asset }
     }
@@ -25,7 +23,7 @@ impl AccountKey {
 
 /// A balance as the decisions of a batch see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Account {
+pub(crate) struct Account {
     /// Its wallet and asset.
     pub key: AccountKey,
     /// Sum of the movements.
@@ -54,7 +52,7 @@ pub(super) struct Entry {
 
 impl Account {
     /// Returns what can be spent: never below zero outside system wallets.
-    pub fn available(&self) -> Amount {
+    pub(crate) fn available(&self) -> Amount {
         self.amount.sub(self.held).unwrap_or(Amount::ZERO)
     }
 

@@ -11,19 +11,17 @@ use super::{BonusChange, LedgerError};
 use crate::{asset::model::AssetCode, wallet::model::WalletId};
 
 /// An order, which lives in orders-svc.
-pub struct Order;
+pub(crate) struct Order;
 
 /// The id of an order.
-pub type OrderId = Id<Order>;
+pub(crate) type OrderId = Id<Order>;
 
 /// The bonus of one order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OrderBonus {
-    /// The order.
+pub(crate) struct OrderBonus {
     pub order: OrderId,
     /// The buyer's primary wallet.
     pub wallet: WalletId,
-    /// The bonus asset.
     pub asset: AssetCode,
     /// The whole bonus; zero until the order is paid.
     pub granted: Amount,

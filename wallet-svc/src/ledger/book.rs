@@ -17,10 +17,10 @@ use crate::{
 
 /// The part of a wallet that decisions depend on.
 #[derive(Debug, Clone, Copy)]
-pub struct WalletState {
+pub(crate) struct WalletState {
     /// The user it belongs to.
     pub owner: Option<UserId>,
-    /// Whether it refuses postings.
+    /// Whether it rejects postings.
     pub locked: bool,
     /// Whether it is a system wallet, which no posting may name.
     pub system: bool,
@@ -28,7 +28,7 @@ pub struct WalletState {
 
 /// The part of an asset that decisions depend on.
 #[derive(Debug, Clone, Copy)]
-pub struct AssetState {
+pub(crate) struct AssetState {
     /// Whether it accepts new postings.
     pub enabled: bool,
     /// The decimal places of its amounts.
@@ -39,7 +39,7 @@ pub struct AssetState {
 
 /// The state that a batch is decided on.
 #[derive(Debug)]
-pub struct Book {
+pub(crate) struct Book {
     /// The time of everything the batch does: no earlier than any time on its accounts.
     pub now: DateTime<Utc>,
     /// Makes the ids of movements and of internal transactions.
@@ -48,7 +48,6 @@ pub struct Book {
     pub wallets: HashMap<WalletId, WalletState>,
     /// The named assets that exist.
     pub assets: HashMap<AssetCode, AssetState>,
-    /// The balances.
     pub accounts: HashMap<AccountKey, Account>,
     /// New transactions, those to advance, and those of repeated operations.
     pub transactions: HashMap<TransactionId, Transaction>,
@@ -64,7 +63,7 @@ pub struct Book {
 
 impl Book {
     /// Makes an empty book.
-    pub fn new(now: DateTime<Utc>, ids: Ids) -> Self {
+    pub(crate) fn new(now: DateTime<Utc>, ids: Ids) -> Self {
         Self {
             now,
             ids,

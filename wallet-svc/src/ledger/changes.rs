@@ -10,12 +10,10 @@ use crate::{
 
 /// A change of a transaction's status.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StatusChange {
-    /// The transaction.
+pub(crate) struct StatusChange {
     pub transaction: TransactionId,
     /// The status before; none where the transaction is new.
     pub from: Option<Status>,
-    /// The status after.
     pub to: Status,
     /// The transaction's version after.
     pub version: i64,
@@ -27,7 +25,7 @@ pub struct StatusChange {
     clippy::struct_field_names,
     reason = "a status change is the field's term"
 )]
-pub struct Changes {
+pub(crate) struct Changes {
     /// New transactions, in the order of decision.
     pub created: Vec<TransactionId>,
     /// Changed transactions that existed before.
@@ -36,15 +34,13 @@ pub struct Changes {
     pub movements: Vec<Movement>,
     /// Status changes, in the order of decision.
     pub status_changes: Vec<StatusChange>,
-    /// Changed accounts.
     pub accounts: BTreeSet<AccountKey>,
-    /// Changed bonuses.
     pub bonuses: BTreeSet<OrderId>,
 }
 
 impl Changes {
     /// Whether there is nothing to write.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.status_changes.is_empty() && self.bonuses.is_empty()
     }
 }

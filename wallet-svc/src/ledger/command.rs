@@ -14,7 +14,7 @@ use crate::{
 
 /// A request to the ledger, accepted or rejected whole.
 #[derive(Debug, Clone)]
-pub enum Command {
+pub(crate) enum Command {
     /// Creates a transaction.
     Create(Create),
     /// Changes a transaction's status.
@@ -35,14 +35,13 @@ pub enum Command {
 
 /// A new transaction.
 #[derive(Debug, Clone)]
-pub struct Create {
+pub(crate) struct Create {
     /// Its id, drawn by the caller.
     pub id: TransactionId,
     /// Deposit, transfer, withdrawal or exchange.
     pub kind: TransactionType,
     /// `<feature>` or `<feature>:<method>`.
     pub code: String,
-    /// The asset.
     pub asset: AssetCode,
     /// The amount; above zero.
     pub amount: Amount,
@@ -60,8 +59,7 @@ pub struct Create {
 
 /// A status change of a transaction.
 #[derive(Debug, Clone)]
-pub struct Advance {
-    /// The transaction.
+pub(crate) struct Advance {
     pub id: TransactionId,
     /// Approve, confirm, fail or reject.
     pub action: Action,
@@ -71,10 +69,9 @@ pub struct Advance {
 
 /// Transfers that are accepted together or not at all.
 #[derive(Debug, Clone)]
-pub struct Operation {
+pub(crate) struct Operation {
     /// Unique: never used for another operation.
     pub id: String,
-    /// The transfers.
     pub legs: Vec<Leg>,
     /// Whether the money moves now or is held.
     pub mode: Mode,
@@ -82,7 +79,7 @@ pub struct Operation {
 
 /// How an operation treats the money of its transfers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
+pub(crate) enum Mode {
     /// Moves it now.
     Post,
     /// Holds it until it is captured or released.
@@ -91,7 +88,7 @@ pub enum Mode {
 
 impl Mode {
     /// Returns the first status of the transfers.
-    pub const fn status(self) -> Status {
+    pub(crate) const fn status(self) -> Status {
         match self {
             Self::Post => Status::Confirmed,
             Self::Hold => Status::Processing,
@@ -101,8 +98,7 @@ impl Mode {
 
 /// The capture or release of a hold.
 #[derive(Debug, Clone)]
-pub struct EndHold {
-    /// The operation.
+pub(crate) struct EndHold {
     pub operation: String,
     /// [`Action::Confirm`] captures, [`Action::Fail`] releases.
     pub action: Action,
@@ -110,14 +106,13 @@ pub struct EndHold {
 
 /// A refund of an operation.
 #[derive(Debug, Clone)]
-pub struct Refund {
+pub(crate) struct Refund {
     /// The refund's own operation id.
     pub id: String,
     /// The operation to refund.
     pub of: String,
     /// The transfers to refund; empty: the whole rest of the operation.
     pub parts: Vec<RefundPart>,
-    /// Text for people.
     pub description: Option<String>,
     /// JSON object.
     pub metadata: Metadata,
@@ -125,7 +120,7 @@ pub struct Refund {
 
 /// A part of a refund.
 #[derive(Debug, Clone, Copy)]
-pub struct RefundPart {
+pub(crate) struct RefundPart {
     /// Index of the transfer in its operation.
     pub index: i32,
     /// The amount to refund; above zero.
@@ -134,10 +129,9 @@ pub struct RefundPart {
 
 /// An exchange of a wallet's money into another asset, with the rate applied.
 #[derive(Debug, Clone)]
-pub struct Exchange {
+pub(crate) struct Exchange {
     /// The transaction with the amount debited, of kind [`TransactionType::Exchange`].
     pub base: Create,
-    /// The asset credited.
     pub quote_asset: AssetCode,
     /// The amount; above zero.
     pub quote_amount: Amount,
@@ -145,18 +139,15 @@ pub struct Exchange {
 
 /// One transfer of an operation.
 #[derive(Debug, Clone)]
-pub struct Leg {
+pub(crate) struct Leg {
     /// The transaction's id, drawn by the caller.
     pub id: TransactionId,
     /// `pay` or `refund`.
     pub code: String,
-    /// The asset.
     pub asset: AssetCode,
     /// The amount; above zero.
     pub amount: Amount,
-    /// The wallets.
     pub sides: Sides,
-    /// Text for people.
     pub description: Option<String>,
     /// JSON object.
     pub metadata: Metadata,
@@ -166,12 +157,10 @@ pub struct Leg {
 
 /// New totals of an order's bonus; what is `None` stays as it was.
 #[derive(Debug, Clone)]
-pub struct BonusChange {
-    /// The order.
+pub(crate) struct BonusChange {
     pub order: OrderId,
     /// The buyer's primary wallet.
     pub wallet: WalletId,
-    /// The bonus asset.
     pub asset: AssetCode,
     /// The whole bonus, once the order is paid.
     pub granted: Option<Amount>,
@@ -181,12 +170,11 @@ pub struct BonusChange {
 
 /// A reward for a task.
 #[derive(Debug, Clone)]
-pub struct Reward {
+pub(crate) struct Reward {
     /// The transaction's id, given by the event.
     pub id: TransactionId,
     /// The user's primary wallet.
     pub wallet: WalletId,
-    /// The asset.
     pub asset: AssetCode,
     /// The amount; above zero.
     pub amount: Amount,

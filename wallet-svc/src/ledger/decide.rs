@@ -10,7 +10,7 @@ impl Book {
     /// Decides a command and applies its effects; a rejected one leaves the book as before. Returns
     /// the transactions it created or changed, or those that an earlier command of the same operation
     /// or transaction id created. A reward returns its own, without the debts that it settled.
-    pub fn decide(&mut self, command: &Command) -> Result<Vec<Transaction>, LedgerError> {
+    pub(crate) fn decide(&mut self, command: &Command) -> Result<Vec<Transaction>, LedgerError> {
         if let Some(result) = self.earlier_result(command) {
             return result;
         }

@@ -39,9 +39,7 @@ pub(crate) enum LedgerError {
     /// The amount has more decimals than its asset.
     #[error("{asset} has at most {} decimals", .places.get())]
     Precision {
-        /// The asset.
         asset: AssetCode,
-        /// Its decimal places.
         places: DecimalPlaces,
     },
     /// Less is available than needed.
@@ -50,11 +48,8 @@ pub(crate) enum LedgerError {
         .account.wallet, .account.asset
     )]
     InsufficientFunds {
-        /// The account debited.
         account: AccountKey,
-        /// The amount available.
         available: Amount,
-        /// The amount debited.
         needed: Amount,
     },
     /// A sum would have more than 20 integer digits.
@@ -65,12 +60,7 @@ pub(crate) enum LedgerError {
     TransactionNotFound(TransactionId),
     /// The transaction's status does not allow the action.
     #[error("cannot {} a transaction that is {}", .action.as_str(), .status.as_str())]
-    InvalidState {
-        /// The transaction's status.
-        status: Status,
-        /// The action requested.
-        action: Action,
-    },
+    InvalidState { status: Status, action: Action },
     /// The operation does not exist.
     #[error("operation not found")]
     OperationNotFound,

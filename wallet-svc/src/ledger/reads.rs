@@ -12,7 +12,7 @@ use crate::{
 
 impl Command {
     /// Whether the command goes on from earlier transactions, operations or bonuses.
-    pub const fn needs_existing(&self) -> bool {
+    pub(crate) const fn needs_existing(&self) -> bool {
         match self {
             Self::Create(_) | Self::Post(_) | Self::Exchange(_) => false,
             Self::Advance(_)
@@ -24,7 +24,7 @@ impl Command {
     }
 
     /// Returns the existing transaction that the command goes on from.
-    pub fn existing_transaction(&self) -> Option<TransactionId> {
+    pub(crate) fn existing_transaction(&self) -> Option<TransactionId> {
         match self {
             Self::Advance(advance) => Some(advance.id),
             Self::Reward(reward) => Some(reward.id),
@@ -33,7 +33,7 @@ impl Command {
     }
 
     /// Returns the existing operation that the command goes on from.
-    pub fn existing_operation(&self) -> Option<&str> {
+    pub(crate) fn existing_operation(&self) -> Option<&str> {
         match self {
             Self::EndHold(end) => Some(&end.operation),
             Self::Refund(refund) => Some(&refund.of),
@@ -42,7 +42,7 @@ impl Command {
     }
 
     /// Returns the operation that the command makes, unless an earlier one did.
-    pub fn new_operation(&self) -> Option<&str> {
+    pub(crate) fn new_operation(&self) -> Option<&str> {
         match self {
             Self::Post(operation) => Some(&operation.id),
             Self::Refund(refund) => Some(&refund.id),
@@ -66,7 +66,7 @@ impl Command {
     }
 
     /// Returns the wallets to read.
-    pub fn wallets(&self, book: &Book) -> Vec<WalletId> {
+    pub(crate) fn wallets(&self, book: &Book) -> Vec<WalletId> {
         let both = |sides: &Sides| [sides.debit, sides.credit];
         match self {
             Self::Create(create) => both(&create.sides).to_vec(),
@@ -83,7 +83,7 @@ impl Command {
     }
 
     /// Returns the assets to read.
-    pub fn assets(&self, book: &Book) -> Vec<AssetCode> {
+    pub(crate) fn assets(&self, book: &Book) -> Vec<AssetCode> {
         match self {
             Self::Create(create) => vec![create.asset.clone()],
             Self::Advance(_) | Self::EndHold(_) => Vec::new(),
@@ -103,7 +103,7 @@ impl Command {
 
     /// Returns the balances to read or lock: those that the command may change, and those whose lock
     /// keeps a wallet from changing.
-    pub fn accounts(&self, book: &Book) -> Vec<AccountKey> {
+    pub(crate) fn accounts(&self, book: &Book) -> Vec<AccountKey> {
         let of_targets = |after: Status| {
             let targets = self.targets(book);
             let touched = |tx: &&Transaction| touched(tx.kind, tx.sides, &tx.asset, after);

@@ -1,4 +1,4 @@
-//! Reads movements; the poster writes them.
+//! Reads movements; the posting worker writes them.
 
 use chrono::{DateTime, Utc};
 use platform::{

@@ -18,7 +18,7 @@ const MAX_POSTINGS: usize = 1_000;
 const MAX_ID_LENGTH: usize = 255;
 
 /// Decodes an operation, or returns all violations.
-pub async fn operation(
+pub(crate) async fn operation(
     id: String,
     postings: Vec<wire::Posting>,
     mode: Mode,
@@ -44,7 +44,7 @@ pub async fn operation(
 }
 
 /// Decodes a refund, or returns all violations.
-pub fn refund(request: wire::RefundRequest) -> Result<Refund, Failure> {
+pub(crate) fn refund(request: wire::RefundRequest) -> Result<Refund, Failure> {
     let mut violations = Violations::default();
     check_id(&mut violations, "operationId", &request.operation_id);
     check_id(

@@ -10,10 +10,7 @@ use crate::{ledger::Mode, posting::TransactionList, transaction::model::Action};
 
 /// Adapts [`Operations`] to gRPC.
 #[derive(Debug, Clone)]
-pub struct OperationGrpc(
-    /// The use cases.
-    pub Operations,
-);
+pub(crate) struct OperationGrpc(pub Operations);
 
 #[tonic::async_trait]
 impl LedgerService for OperationGrpc {

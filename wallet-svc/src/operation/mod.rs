@@ -1,5 +1,5 @@
 //! Ledger operations: several transfers under one operation id, for the other contexts.
 
-pub mod decode;
-pub mod grpc;
-pub mod service;
+pub(crate) mod decode;
+pub(crate) mod grpc;
+pub(crate) mod service;

@@ -16,7 +16,7 @@ use crate::{
 
 /// The use cases of operations.
 #[derive(Debug, Clone)]
-pub struct Operations {
+pub(crate) struct Operations {
     pool: PgPool,
     queue: PostingQueue,
     assets: AssetDirectory,
@@ -25,7 +25,12 @@ pub struct Operations {
 
 impl Operations {
     /// Makes the use cases; they post through this queue.
-    pub const fn new(pool: PgPool, queue: PostingQueue, assets: AssetDirectory, ids: Ids) -> Self {
+    pub(crate) const fn new(
+        pool: PgPool,
+        queue: PostingQueue,
+        assets: AssetDirectory,
+        ids: Ids,
+    ) -> Self {
         Self {
             pool,
             queue,
@@ -35,7 +40,7 @@ impl Operations {
     }
 
     /// Posts or holds all transfers or none; a repeat returns the result of the first.
-    pub async fn post(
+    pub(crate) async fn post(
         &self,
         caller: &Caller,
         id: String,
@@ -47,7 +52,7 @@ impl Operations {
     }
 
     /// Captures or releases a hold; a repeat returns the result of the first.
-    pub async fn end_hold(
+    pub(crate) async fn end_hold(
         &self,
         caller: &Caller,
         operation: String,
@@ -58,7 +63,7 @@ impl Operations {
     }
 
     /// Refunds an operation; a repeat returns the result of the first.
-    pub async fn refund(
+    pub(crate) async fn refund(
         &self,
         caller: &Caller,
         request: RefundRequest,
@@ -78,7 +83,7 @@ impl Operations {
     }
 
     /// Returns the transactions of an operation.
-    pub async fn get(&self, id: String) -> Result<TransactionList, Error> {
+    pub(crate) async fn get(&self, id: String) -> Result<TransactionList, Error> {
         let mut conn = self.pool.acquire().await?;
         let found = repo::find_operations(&mut conn, &[id]).await?;
         if found.is_empty() {

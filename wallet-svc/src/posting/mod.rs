@@ -43,8 +43,8 @@
 //!
 //! # Layers
 //!
-//! `worker` → `batch` → `cache`, `read`, `existing`, `write` → [`crate::ledger`]. Statements carry
-//! their name in a comment, `/* posting.write */`.
+//! `worker` → `batch` → `cache`, `read`, `existing`, `write` → [`crate::ledger`]. Statements of this
+//! folder carry their name in a comment, `/* posting.write */`.
 
 mod batch;
 mod cache;

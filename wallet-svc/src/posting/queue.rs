@@ -20,7 +20,6 @@ const QUEUE_CAPACITY: usize = 4096;
 /// A command with its caller.
 #[derive(Debug, Clone)]
 pub(crate) struct Posting {
-    /// The command.
     pub command: Command,
     /// The caller, as the history of transactions names it: `user:<id>`.
     pub actor: String,

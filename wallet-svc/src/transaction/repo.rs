@@ -1,4 +1,4 @@
-//! Reads transactions; the poster writes them.
+//! Reads transactions; the posting worker writes them.
 
 use platform::{
     error::Failure,

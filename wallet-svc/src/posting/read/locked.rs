@@ -27,7 +27,6 @@ pub(in crate::posting) struct Locked {
     pub records: HashMap<Scope, Record>,
     /// Balances that have to be created before the batch is decided.
     pub missing: BTreeSet<AccountKey>,
-    /// The database's clock.
     pub read_at: DateTime<Utc>,
 }
 

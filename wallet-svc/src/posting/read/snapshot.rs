@@ -19,7 +19,6 @@ use crate::{
 /// A book read without locks.
 pub(in crate::posting) struct Snapshot {
     pub book: Book,
-    /// The database's clock.
     pub read_at: DateTime<Utc>,
 }
 

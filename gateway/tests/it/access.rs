@@ -1,0 +1,99 @@
+//! Which caller may call which route.
+
+use platform::auth::{Kind, Role};
+use reqwest::RequestBuilder;
+
+use crate::{
+    harness::{ADMIN_KEY, ID, TestApp, problem},
+    operations::{self, Operation},
+};
+
+/// Asserts that a request gets past the access guard, whatever the route makes of it.
+async fn assert_allowed(request: RequestBuilder, operation: &Operation, caller: &str) {
+    let response = request.send().await.expect("a response");
+    let status = response.status().as_u16();
+    let text = response.text().await.expect("a body");
+    let (method, path) = (&operation.method, &operation.path);
+    assert!(
+        !matches!(status, 401 | 403),
+        "{caller} {method} {path}: {status} {text}"
+    );
+}
+
+#[tokio::test]
+async fn anonymous_requests_are_refused_on_every_route() {
+    let app = TestApp::start().await;
+    for operation in operations::all() {
+        let request = app.anonymous(&operation.method, &operation.url());
+        problem(request, 401, "unauthenticated").await;
+    }
+    assert!(
+        app.services.take_calls().is_empty(),
+        "no service was called"
+    );
+}
+
+#[tokio::test]
+async fn callers_without_the_role_admin_are_refused_on_admin_routes_only() {
+    let app = TestApp::start().await;
+    let callers = [
+        ("a user", Kind::User, &[Role::User][..]),
+        ("a user without roles", Kind::User, &[]),
+        ("a key without roles", Kind::Key, &[]),
+    ];
+    for operation in operations::all() {
+        for (caller, kind, roles) in callers {
+            let request = app.with_token(&operation.method, &operation.url(), kind, roles);
+            if operation.needs_admin {
+                // The body is not read: it would be refused.
+                let request = request.header("content-type", "text/plain").body("{");
+                problem(request, 403, "forbidden").await;
+            } else {
+                assert_allowed(request, &operation, caller).await;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn admins_are_allowed_on_every_route() {
+    let app = TestApp::start().await;
+    for operation in operations::all() {
+        let (method, url) = (&*operation.method, operation.url());
+        let by_key = app.anonymous(method, &url).header("apikey", ADMIN_KEY);
+        let by_user = app.with_token(method, &url, Kind::User, &[Role::Admin]);
+        let by_service = app.with_token(method, &url, Kind::Service, &[Role::Admin]);
+        assert_allowed(by_key, &operation, "an admin key").await;
+        assert_allowed(by_user, &operation, "an admin user").await;
+        assert_allowed(by_service, &operation, "a service").await;
+    }
+}
+
+#[tokio::test]
+async fn the_callers_token_is_passed_to_the_service() {
+    let app = TestApp::start().await;
+    let url = format!("/products/{ID}");
+    let user = app.exchange(app.user("GET", &url)).await;
+    let admin = app.exchange(app.admin("GET", &url)).await;
+    let token = |exchange: &crate::harness::Exchange| {
+        let header = &exchange.call().metadata["authorization"];
+        header.to_str().expect("ASCII").to_owned()
+    };
+    assert!(token(&user).starts_with("Bearer ey"));
+    assert_ne!(token(&user), token(&admin));
+}
+
+#[tokio::test]
+async fn operations_pages_need_no_credentials() {
+    let app = TestApp::start().await;
+    for path in [
+        "/livez",
+        "/metrics",
+        "/docs/",
+        "/docs/errors",
+        "/openapi.json",
+    ] {
+        let response = app.anonymous("GET", path).send().await.unwrap();
+        assert_eq!(response.status(), 200, "{path}");
+    }
+}

@@ -1,0 +1,143 @@
+//! API keys, tokens and open mode.
+
+use platform::error::{Code, Failure};
+use proto::identity::v1::ExchangeApiKeyResponse;
+
+use crate::harness::{ADMIN_KEY, TestApp, problem, problem_of};
+
+const EXCHANGE: &str = "AuthService/ExchangeApiKey";
+
+#[tokio::test]
+async fn a_request_without_credentials_is_challenged() {
+    let app = TestApp::start().await;
+    let response = app.anonymous("GET", "/products").send().await.unwrap();
+    assert_eq!(response.headers()["www-authenticate"], "Bearer");
+    let document = problem_of(response, 401, "unauthenticated").await;
+    assert_eq!(
+        document["detail"],
+        "send an API key in `apikey`, or a token in `Authorization: Bearer`"
+    );
+}
+
+#[tokio::test]
+async fn malformed_credentials_are_refused() {
+    let app = TestApp::start().await;
+    for value in ["Bearer x", "Basic dTpw", "Bearer", "x", "Bearer a.b.c", ""] {
+        let request = app.anonymous("GET", "/products");
+        problem(
+            request.header("authorization", value),
+            401,
+            "unauthenticated",
+        )
+        .await;
+    }
+    for name in ["apikey", "authorization"] {
+        let request = app.anonymous("GET", "/products");
+        let request = request.header(name, &b"\xff"[..]);
+        let document = problem(request, 401, "unauthenticated").await;
+        assert_eq!(
+            document["detail"], "the credentials are malformed",
+            "{name}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn api_keys_go_in_either_header() {
+    let app = TestApp::start().await;
+    let bearer = format!("Bearer {ADMIN_KEY}");
+    let padded = format!("bearer   {ADMIN_KEY} ");
+    for (name, value) in [
+        ("apikey", ADMIN_KEY),
+        ("authorization", &bearer),
+        ("authorization", &padded),
+    ] {
+        let request = app.anonymous("GET", "/products").header(name, value);
+        assert_eq!(app.exchange(request).await.status, 200, "{name}: {value}");
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_api_key_is_refused() {
+    let app = TestApp::start().await;
+    let refusal = Failure::new(Code::Unauthenticated, "the API key is not valid");
+    app.services.fail(EXCHANGE, refusal);
+    let request = || {
+        app.anonymous("GET", "/products")
+            .header("apikey", "gk_wrong")
+    };
+    let document = problem(request(), 401, "unauthenticated").await;
+    assert_eq!(document["detail"], "the API key is not valid");
+    // A refusal is not cached.
+    let token = app.admin("GET", "/").build().unwrap().headers()["authorization"].clone();
+    let token = token
+        .to_str()
+        .unwrap()
+        .trim_start_matches("Bearer ")
+        .to_owned();
+    let response = ExchangeApiKeyResponse {
+        token,
+        ..ExchangeApiKeyResponse::default()
+    };
+    app.services.reply(EXCHANGE, &response);
+    assert_eq!(app.exchange(request()).await.status, 200);
+}
+
+#[tokio::test]
+async fn an_exchanged_key_is_cached() {
+    let app = TestApp::start().await;
+    let request = || {
+        app.anonymous("GET", "/products")
+            .header("apikey", ADMIN_KEY)
+    };
+    assert_eq!(app.exchange(request()).await.status, 200);
+    app.services
+        .fail(EXCHANGE, Failure::unavailable("identity"));
+    assert_eq!(app.exchange(request()).await.status, 200);
+    let other = app
+        .anonymous("GET", "/products")
+        .header("apikey", "gk_other");
+    problem(other, 503, "unavailable").await;
+}
+
+#[tokio::test]
+async fn open_mode_lets_loopback_and_its_own_pages_in() {
+    let app = TestApp::start_with(&["--auth", "open"]).await;
+    let request = || app.anonymous("GET", "/products");
+    assert_eq!(app.exchange(request()).await.status, 200);
+    let own_page = request().header("origin", &app.base);
+    assert_eq!(app.exchange(own_page).await.status, 200);
+    for (name, value) in [("host", "shop.example"), ("origin", "http://evil.example")] {
+        problem(request().header(name, value), 403, "forbidden").await;
+    }
+    let wrong = request().header("authorization", "Bearer wrong");
+    problem(wrong, 401, "unauthenticated").await;
+}
+
+#[tokio::test]
+async fn open_mode_acts_as_admin_with_the_gateways_own_token() {
+    let app = TestApp::start_with(&["--auth", "open"]).await;
+    let request = app.anonymous("POST", "/users/01920000-0000-7000-8000-000000000001/block");
+    let exchange = app.exchange(request).await;
+    assert_eq!(exchange.status, 204);
+    assert!(exchange.call().metadata.contains_key("authorization"));
+}
+
+#[tokio::test]
+async fn unavailable_services_lead_to_503_within_three_seconds() {
+    let app = TestApp::start_without_services(&[]).await;
+    let started = std::time::Instant::now();
+    let response = app.admin("GET", "/orders").send().await.unwrap();
+    assert!(response.headers().contains_key("retry-after"));
+    problem_of(response, 503, "unavailable").await;
+    assert!(started.elapsed().as_secs() < 3);
+}
+
+#[tokio::test]
+async fn the_gateway_is_alive_but_not_ready_without_services() {
+    let app = TestApp::start_without_services(&[]).await;
+    // Known fault: the problem document replaces the list of services that are missing.
+    problem(app.anonymous("GET", "/readyz"), 503, "unavailable").await;
+    let live = app.exchange(app.anonymous("GET", "/livez")).await;
+    assert_eq!((live.status, &live.body), (200, &serde_json::json!("ok")));
+}

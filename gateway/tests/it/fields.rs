@@ -1,0 +1,293 @@
+//! What is refused about the fields of a body, by name.
+
+use serde_json::{Value, json};
+
+use crate::harness::{ID, TestApp};
+
+/// Sends bodies that are refused, and compares the first field at fault.
+async fn assert_refused(method: &str, path: &str, cases: &[(Value, &str, &str, &str)]) {
+    let app = TestApp::start().await;
+    for (body, field, code, message) in cases {
+        let exchange = app.exchange(app.admin(method, path).json(body)).await;
+        let document = exchange.problem(422, "validation_failed");
+        let expected = json!({"field": field, "code": code, "message": message});
+        assert_eq!(document["errors"][0], expected, "{body}");
+        let detail = format!("{field}: {message}");
+        assert_eq!(document["detail"], detail, "{body}");
+        assert!(exchange.calls.is_empty(), "{body}");
+    }
+}
+
+#[tokio::test]
+async fn fields_of_a_new_category() {
+    let object = "must be a JSON object";
+    assert_refused(
+        "POST",
+        "/categories",
+        &[
+            (json!({}), "title", "required", "is required"),
+            (
+                json!({"title": 1}),
+                "title",
+                "type",
+                "invalid type: integer `1`, expected a string",
+            ),
+            (
+                json!({"title": true}),
+                "title",
+                "type",
+                "invalid type: boolean `true`, expected a string",
+            ),
+            (
+                json!({"title": ["x"]}),
+                "title",
+                "type",
+                "invalid type: sequence, expected a string",
+            ),
+            (
+                json!({"title": {"x": 1}}),
+                "title",
+                "type",
+                "invalid type: map, expected a string",
+            ),
+            // Known fault: `null` for a required field is a wrong type, not a missing field.
+            (
+                json!({"title": null}),
+                "title",
+                "type",
+                "invalid type: null, expected a string",
+            ),
+            (
+                json!({"title": "x", "titel": "x"}),
+                "titel",
+                "unknown_field",
+                "there is no such field",
+            ),
+            (
+                json!({"title": "x", "Title": "x"}),
+                "Title",
+                "unknown_field",
+                "there is no such field",
+            ),
+            (
+                json!({"title": "x", "image_url": "x"}),
+                "image_url",
+                "unknown_field",
+                "there is no such field",
+            ),
+            (
+                json!({"title": "x", "id": ID}),
+                "id",
+                "unknown_field",
+                "there is no such field",
+            ),
+            (
+                json!({"title": "x", "customData": []}),
+                "customData",
+                "type",
+                object,
+            ),
+            (
+                json!({"title": "x", "customData": "{}"}),
+                "customData",
+                "type",
+                object,
+            ),
+            (
+                json!({"title": "x", "customData": 5}),
+                "customData",
+                "type",
+                object,
+            ),
+            (
+                json!({"title": "x", "description": 5}),
+                "description",
+                "type",
+                "invalid type: integer `5`, expected a string",
+            ),
+        ],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn fields_of_a_new_order() {
+    let unknown = "there is no such field";
+    assert_refused("POST", "/orders", &[
+        (json!({}), "userId", "required", "is required"),
+        (json!({"userId": "u"}), "lines", "required", "is required"),
+        (json!({"userId": "u", "lines": {}}), "lines", "type", "invalid type: map, expected a sequence"),
+        (json!({"userId": "u", "lines": [{}]}), "lines[0].productId", "required", "is required"),
+        (json!({"userId": "u", "lines": [{"productId": "p"}, {"productId": "p", "qty": 1}]}),
+            "lines[1].qty", "unknown_field", unknown),
+        (json!({"userId": "u", "lines": [{"productId": "p", "quantity": 1.5}]}),
+            "lines[0].quantity", "type", "invalid type: floating point `1.5`, expected u32"),
+        (json!({"userId": "u", "lines": [{"productId": "p", "quantity": -1}]}),
+            "lines[0].quantity", "type", "invalid value: integer `-1`, expected u32"),
+        (json!({"userId": "u", "lines": [{"productId": "p", "quantity": 4_294_967_296_u64}]}),
+            "lines[0].quantity", "type", "invalid value: integer `4294967296`, expected u32"),
+        (json!({"userId": "u", "lines": [{"productId": "p", "quantity": "1"}]}),
+            "lines[0].quantity", "type", "invalid type: string \"1\", expected u32"),
+        (json!({"userId": "u", "lines": [{"productId": "p", "productQuestionsResult": []}]}),
+            "lines[0].productQuestionsResult", "type", "must be a JSON object"),
+        (json!({"userId": "u", "lines": [], "deliveryMethod": "drone"}), "deliveryMethod", "enum",
+            "unknown variant `drone`, expected `shipping` or `pickup`"),
+        (json!({"userId": "u", "lines": [], "dryRun": "yes"}), "dryRun", "type",
+            "invalid type: string \"yes\", expected a boolean"),
+    ])
+    .await;
+}
+
+#[tokio::test]
+async fn amounts_are_texts() {
+    let number = |body: Value, field| {
+        (
+            body,
+            field,
+            "type",
+            "invalid type: floating point `1.5`, expected a string",
+        )
+    };
+    let deposit = json!({"amount": 1.5, "assetCode": "usd", "code": "internal", "data": {},
+        "destinationWalletId": ID});
+    assert_refused(
+        "POST",
+        "/transactions/deposit",
+        &[number(deposit, "amount")],
+    )
+    .await;
+    let pair = json!({"baseAssetCode": "points", "quoteAssetCode": "usd", "rate": 1.5});
+    assert_refused("POST", "/rates", &[number(pair, "rate")]).await;
+    let product = json!({"categoryId": ID, "price": 1.5});
+    assert_refused("POST", "/products", &[number(product, "price")]).await;
+    let payment = json!({"amount": 1.5});
+    let path = format!("/orders/{ID}/pay");
+    assert_refused("POST", &path, &[number(payment, "amount")]).await;
+}
+
+#[tokio::test]
+async fn fields_of_assets() {
+    let unknown = "there is no such field";
+    assert_refused(
+        "POST",
+        "/assets",
+        &[
+            (json!({"name": "Gold"}), "code", "required", "is required"),
+            (json!({"code": "gold"}), "name", "required", "is required"),
+            (
+                json!({"code": "g", "name": "g", "type": "x"}),
+                "type",
+                "enum",
+                "unknown variant `x`, expected one of `crypto`, `custom`, `fiat`",
+            ),
+            (
+                json!({"code": "g", "name": "g", "decimalPlaces": -1}),
+                "decimalPlaces",
+                "type",
+                "invalid value: integer `-1`, expected u32",
+            ),
+            (
+                json!({"code": "g", "name": "g", "contract": []}),
+                "contract",
+                "type",
+                "must be a JSON object",
+            ),
+            (
+                json!({"code": "g", "name": "g", "system": true}),
+                "system",
+                "unknown_field",
+                unknown,
+            ),
+        ],
+    )
+    .await;
+    assert_refused(
+        "PATCH",
+        "/assets/gold",
+        &[
+            (json!({"code": "tin"}), "code", "unknown_field", unknown),
+            (
+                json!({"decimalPlaces": "2"}),
+                "decimalPlaces",
+                "type",
+                "invalid type: string \"2\", expected u32",
+            ),
+            (
+                json!({"type": "stone"}),
+                "type",
+                "enum",
+                "unknown variant `stone`, expected one of `crypto`, `custom`, `fiat`",
+            ),
+        ],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn fields_of_rates() {
+    assert_refused(
+        "POST",
+        "/rates",
+        &[
+            (
+                json!({"baseAssetCode": "points", "quoteAssetCode": "usd"}),
+                "rate",
+                "required",
+                "is required",
+            ),
+            (
+                json!({"rate": "1", "quoteAssetCode": "usd"}),
+                "baseAssetCode",
+                "required",
+                "is required",
+            ),
+        ],
+    )
+    .await;
+    assert_refused(
+        "PATCH",
+        "/rates/points/usd",
+        &[(
+            json!({"baseAssetCode": "gold"}),
+            "baseAssetCode",
+            "unknown_field",
+            "there is no such field",
+        )],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn roles_and_flags_of_users() {
+    assert_refused(
+        "POST",
+        "/users",
+        &[
+            (
+                json!({"email": "a@example.com"}),
+                "password",
+                "required",
+                "is required",
+            ),
+            (
+                json!({"email": "e", "password": "p", "roles": "admin"}),
+                "roles",
+                "type",
+                "invalid type: string \"admin\", expected a sequence",
+            ),
+            (
+                json!({"email": "e", "password": "p", "roles": [1]}),
+                "roles[0]",
+                "type",
+                "invalid type: integer `1`, expected a string",
+            ),
+            (
+                json!({"email": "e", "password": "p", "approved": "true"}),
+                "approved",
+                "type",
+                "invalid type: string \"true\", expected a boolean",
+            ),
+        ],
+    )
+    .await;
+}

@@ -1,0 +1,23 @@
+//! The gateway over HTTP, with fake services behind it.
+
+mod fake_services;
+mod harness;
+mod operations;
+mod samples;
+
+mod access;
+mod bulk;
+mod bulk_bodies;
+mod credentials;
+mod edge;
+mod fields;
+mod idempotency;
+mod json_bodies;
+mod limits;
+mod lists;
+mod methods;
+mod openapi;
+mod patches;
+mod problems;
+mod resources;
+mod routes;

@@ -1,0 +1,93 @@
+//! The operations of the OpenAPI document, which follows from the route table.
+
+use reqwest::RequestBuilder;
+use serde_json::Value;
+
+use crate::{
+    harness::{ID, TestApp},
+    samples,
+};
+
+/// One operation of the API.
+#[derive(Debug)]
+pub struct Operation {
+    pub method: String,
+    /// With parameters in braces.
+    pub path: String,
+    /// Whether it needs the role `admin`.
+    pub needs_admin: bool,
+    /// The documented status of success.
+    pub success: u16,
+    body: Option<Value>,
+    is_bulk: bool,
+    pub is_list: bool,
+}
+
+/// Returns every operation.
+pub fn all() -> Vec<Operation> {
+    let document = samples::openapi();
+    let paths = document["paths"].as_object().expect("paths");
+    let operations = paths.iter().flat_map(|(path, item)| {
+        let item = item.as_object().expect("operations").iter();
+        item.map(move |(method, operation)| Operation::read(method, path, operation))
+    });
+    operations.collect()
+}
+
+impl Operation {
+    fn read(method: &str, path: &str, operation: &Value) -> Self {
+        let responses = operation["responses"].as_object().expect("responses");
+        let success = responses.keys().find_map(|status| status.parse().ok());
+        let content = &operation["requestBody"]["content"];
+        let is_bulk = content["application/x-ndjson"].is_object();
+        let media_type = if is_bulk {
+            "application/x-ndjson"
+        } else {
+            "application/json"
+        };
+        let schema = &content[media_type]["schema"]["$ref"];
+        let schema = schema.as_str().and_then(|name| name.rsplit('/').next());
+        let mut body = schema.map(samples::body);
+        if let Some(dry_run) = body.as_mut().and_then(|body| body.get_mut("dryRun")) {
+            // A dry run creates nothing.
+            *dry_run = Value::Bool(false);
+        }
+        let response = &operation["responses"]["200"]["content"]["application/json"]["schema"];
+        let description = operation["description"].as_str().expect("a description");
+        Self {
+            method: method.to_ascii_uppercase(),
+            path: path.to_owned(),
+            needs_admin: description.ends_with("Needs the role `admin`."),
+            success: success.expect("a status of success"),
+            body,
+            is_bulk,
+            is_list: response["properties"]["total"].is_object(),
+        }
+    }
+
+    /// Returns the path with a value for every parameter: an id, or the parameter's name.
+    pub fn url(&self) -> String {
+        let segments = self.path.split('/').map(|segment| {
+            let parameter = segment.strip_prefix('{');
+            let parameter = parameter.and_then(|name| name.strip_suffix('}'));
+            match parameter {
+                Some(name) if name.to_ascii_lowercase().ends_with("id") => ID,
+                Some(name) => name,
+                None => segment,
+            }
+        });
+        segments.collect::<Vec<_>>().join("/")
+    }
+
+    /// Builds a complete request of an admin.
+    pub fn request(&self, app: &TestApp) -> RequestBuilder {
+        let request = app.admin(&self.method, &self.url());
+        match &self.body {
+            None => request,
+            Some(body) if self.is_bulk => request
+                .header("content-type", "application/x-ndjson")
+                .body(body.to_string()),
+            Some(body) => request.json(body),
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Every resource: requests as services receive them, responses as clients do.
+
+mod activity;
+mod addresses;
+mod assets;
+mod catalog;
+mod movements;
+mod new_orders;
+mod order_lines;
+mod orders;
+mod payment_methods;
+mod product_questions;
+mod products;
+mod questions;
+mod rates;
+mod tasks;
+mod transactions;
+mod users;
+mod wallets;
+
+use serde_json::Value;
+
+use crate::harness::Exchange;
+
+/// Asserts that a list has one row with the fields of the single resource, and a page.
+fn assert_list_of(list: &Exchange, resource: &Value) {
+    let rows = list.body["data"].as_array().expect("rows");
+    assert_eq!(rows.len(), 1);
+    assert_eq!(keys(&rows[0]), keys(resource));
+    assert_eq!(list.body["total"], 1);
+    assert_eq!(list.body["nextCursor"], "page.next_cursor");
+}
+
+/// The names of all fields, nested ones included. Names with a dot are the content of JSON fields.
+fn keys(value: &Value) -> Vec<String> {
+    match value {
+        Value::Object(fields) => fields
+            .iter()
+            .filter(|(name, _)| !name.contains('.'))
+            .flat_map(|(name, value)| {
+                let inner = keys(value).into_iter();
+                let inner = inner.map(move |inner| format!("{name}.{inner}"));
+                std::iter::once(name.clone()).chain(inner)
+            })
+            .collect(),
+        Value::Array(rows) => rows.iter().flat_map(keys).collect(),
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,117 @@
+//! `/tasks`
+
+use serde_json::json;
+
+use super::assert_list_of;
+use crate::{
+    harness::{ID, TestApp},
+    samples,
+};
+
+#[tokio::test]
+async fn a_task_is_created_read_and_listed() {
+    let app = TestApp::start().await;
+    let created = app.post("/tasks", &samples::body("NewTask")).await;
+    insta::assert_json_snapshot!(created, @r#"
+    {
+      "calls": [
+        {
+          "rpc": "TaskService/CreateTask",
+          "message": {
+            "amount": "amount",
+            "button_label": "buttonLabel",
+            "custom_data": "{\"customData\":1}",
+            "description": "description",
+            "enabled": true,
+            "featured": true,
+            "image": "image",
+            "name": "name",
+            "order": "order",
+            "survey_url": "surveyUrl",
+            "thumbnail": "thumbnail",
+            "type": "TASK_TYPE_MANUAL"
+          }
+        }
+      ],
+      "status": 201,
+      "location": "/tasks/task.id",
+      "body": {
+        "data": {
+          "amount": "task.amount",
+          "assetCode": "task.asset_code",
+          "available": true,
+          "buttonLabel": "task.button_label",
+          "createdAt": "2026-01-31T10:00:17.007Z",
+          "customData": {
+            "task.custom_data": 1
+          },
+          "description": "task.description",
+          "enabled": true,
+          "featured": true,
+          "id": "task.id",
+          "imageUrl": "task.image_url",
+          "metadata": {
+            "task.metadata": 1
+          },
+          "name": "task.name",
+          "order": "task.order",
+          "surveyUrl": "task.survey_url",
+          "thumbnailUrl": "task.thumbnail_url",
+          "type": "manual",
+          "updatedAt": "2026-01-31T10:00:18.007Z"
+        }
+      }
+    }
+    "#);
+    let read = app.get(&format!("/tasks/{ID}")).await;
+    assert_eq!(read.body, created.body);
+    assert_list_of(&app.get("/tasks").await, &read.body["data"]);
+}
+
+#[tokio::test]
+async fn each_type_has_a_word() {
+    let app = TestApp::start().await;
+    for word in ["manual", "survey", "automatic", "system"] {
+        let body = json!({"name": "n", "description": "d", "type": word, "amount": "1"});
+        let created = app.post("/tasks", &body).await;
+        let sent = created.call().message["type"].as_str();
+        assert_eq!(sent, Some(&*format!("TASK_TYPE_{}", word.to_uppercase())));
+    }
+    let body = json!({"name": "n", "description": "d", "type": "other", "amount": "1"});
+    let document = app.post("/tasks", &body).await;
+    let document = document.problem(422, "validation_failed");
+    assert_eq!(document["errors"][0]["code"], "enum");
+}
+
+#[tokio::test]
+async fn a_completion_names_the_user() {
+    let app = TestApp::start().await;
+    let completed = app
+        .post(&format!("/tasks/{ID}/complete"), &json!({"userId": "u"}))
+        .await;
+    insta::assert_json_snapshot!(completed, @r#"
+    {
+      "calls": [
+        {
+          "rpc": "TaskService/CompleteTask",
+          "message": {
+            "id": "01920000-0000-7000-8000-000000000001",
+            "user_id": "u"
+          }
+        }
+      ],
+      "status": 200,
+      "body": {
+        "data": {
+          "amount": "completion.amount",
+          "assetCode": "completion.asset_code",
+          "createdAt": "2026-01-31T10:00:07.007Z",
+          "id": "completion.id",
+          "taskId": "completion.task_id",
+          "transactionId": "completion.transaction_id",
+          "userId": "completion.user_id"
+        }
+      }
+    }
+    "#);
+}

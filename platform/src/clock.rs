@@ -1,4 +1,4 @@
-//! Time, in the milliseconds that are stored and shown, so that a returned value equals itself.
+//! Time in whole milliseconds, as it is stored, so that a returned value equals the stored one.
 
 use std::sync::{
     Arc,
@@ -8,7 +8,7 @@ use std::sync::{
 use chrono::{DateTime, SubsecRound, TimeDelta, Utc};
 use prost_types::Timestamp;
 
-/// Tells the time. Clones of a fixed clock share one hand.
+/// A source of the current time. Clones of a fixed clock share its time.
 #[derive(Debug, Clone)]
 pub struct Clock(Source);
 
@@ -19,19 +19,19 @@ enum Source {
 }
 
 impl Clock {
-    /// The system's clock.
+    /// Creates a clock of the system's time.
     pub const fn system() -> Self {
         Self(Source::System)
     }
 
-    /// A clock that moves only when told to, for tests.
+    /// Creates a clock that only [`Clock::advance`] moves, for tests.
     pub fn fixed(at: DateTime<Utc>) -> Self {
         Self(Source::Fixed(Arc::new(AtomicI64::new(
             at.timestamp_millis(),
         ))))
     }
 
-    /// The time, in whole milliseconds.
+    /// Returns the current time in whole milliseconds.
     #[expect(clippy::disallowed_methods, reason = "this is where time comes from")]
     pub fn now(&self) -> DateTime<Utc> {
         match &self.0 {
@@ -43,19 +43,19 @@ impl Clock {
         }
     }
 
-    /// Moves a fixed clock on.
+    /// Moves a fixed clock forward.
     ///
     /// # Panics
-    /// On the system's clock.
+    /// For a system clock.
     pub fn advance(&self, by: TimeDelta) {
         let Source::Fixed(millis) = &self.0 else {
-            panic!("the system's clock moves by itself")
+            panic!("only a fixed clock can be advanced")
         };
         millis.fetch_add(by.num_milliseconds(), Ordering::Relaxed);
     }
 }
 
-/// A time as it travels between processes.
+/// Converts a time to its wire form.
 pub fn to_proto(time: DateTime<Utc>) -> Timestamp {
     let nanos = i32::try_from(time.timestamp_subsec_nanos()).unwrap_or_default();
     Timestamp {
@@ -64,7 +64,7 @@ pub fn to_proto(time: DateTime<Utc>) -> Timestamp {
     }
 }
 
-/// A time that came from another process; `None` if it is outside the calendar.
+/// Converts a time from its wire form; `None` if it is outside the calendar.
 pub fn from_proto(timestamp: &Timestamp) -> Option<DateTime<Utc>> {
     DateTime::from_timestamp(timestamp.seconds, u32::try_from(timestamp.nanos).ok()?)
 }
@@ -74,13 +74,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shows_whole_milliseconds() {
+    fn now_is_in_whole_milliseconds() {
         let now = Clock::system().now();
         assert_eq!(now.timestamp_subsec_nanos() % 1_000_000, 0);
     }
 
     #[test]
-    fn a_fixed_clock_moves_when_told_and_its_clones_with_it() {
+    fn advance_moves_a_fixed_clock_and_its_clones() {
         let clock = Clock::fixed(DateTime::from_timestamp_millis(1_769_853_600_000).unwrap());
         let clone = clock.clone();
         clock.advance(TimeDelta::seconds(90));
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn survives_the_wire() {
+    fn times_survive_the_wire_form() {
         for millis in [0, -1, 1_769_853_600_123] {
             let time = DateTime::from_timestamp_millis(millis).unwrap();
             assert_eq!(from_proto(&to_proto(time)), Some(time));

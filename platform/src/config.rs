@@ -1,6 +1,6 @@
-//! The settings that every process shares, from flags and the environment.
+//! Settings that all processes share, from flags and the environment.
 //!
-//! Secrets are [`SecretString`]: `Debug` never shows them. Settings of one service live in its own
+//! Secrets are [`SecretString`], which `Debug` does not show. Settings of one service are in its
 //! `config.rs`, which flattens [`Common`].
 
 use std::{convert::Infallible, net::SocketAddr};
@@ -8,33 +8,33 @@ use std::{convert::Infallible, net::SocketAddr};
 use clap::{Args, Command, ValueEnum};
 use secrecy::SecretString;
 
-/// Flattened into the config of each process with `#[command(flatten)]`.
+/// Settings of all processes, flattened with `#[command(flatten)]`.
 #[derive(Debug, Clone, Args)]
 pub struct Common {
-    /// Whether a caller without credentials is refused, or acts as admin (loopback only).
+    /// Whether callers without credentials are rejected, or act as admin (loopback only).
     #[arg(long, env = "AUTH", value_enum, default_value_t = Auth::Required)]
     pub auth: Auth,
 
-    /// Shared by the processes: buys service tokens from identity-svc and keys the hashes of
-    /// idempotent requests.
+    /// Secret shared by the processes: authenticates them to identity-svc, and is the key of the
+    /// hashes of idempotent requests.
     #[arg(long, env = "SERVICE_SECRET", value_parser = secret, hide_env_values = true)]
     pub service_secret: SecretString,
 
-    /// Where the other services listen.
+    /// Addresses of the other services.
     #[command(flatten)]
     pub peers: Peers,
 
-    /// Logs and traces.
+    /// Settings of logs and traces.
     #[command(flatten)]
     pub telemetry: Telemetry,
 }
 
-/// What a caller without credentials may do.
+/// The rights of callers without credentials.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Auth {
-    /// Nothing.
+    /// They are rejected.
     Required,
-    /// Everything; the process then refuses to listen on anything but loopback.
+    /// They act as admin; the process then listens on loopback only.
     Open,
 }
 
@@ -74,49 +74,49 @@ pub struct Peers {
     pub identity_grpc_url: String,
 }
 
-/// Logs and traces.
+/// Settings of logs and traces.
 #[derive(Debug, Clone, Args)]
 pub struct Telemetry {
-    /// What is logged, such as `info` or `warn,orders_svc=debug`.
+    /// Filter of logs, such as `info` or `warn,orders_svc=debug`.
     #[arg(long, env = "LOG", default_value = "info")]
     pub log: String,
 
-    /// The form of a log line.
+    /// Format of a log line.
     #[arg(long, env = "LOG_FORMAT", value_enum, default_value_t = LogFormat::Pretty)]
     pub log_format: LogFormat,
 
-    /// Where spans go (OTLP over gRPC); nothing is exported without it.
+    /// Address to which spans are exported (OTLP over gRPC); they are not exported without it.
     #[arg(long, env = "OTEL_EXPORTER_OTLP_ENDPOINT")]
     pub otel_exporter_otlp_endpoint: Option<String>,
 
-    /// The share of new traces that is recorded, 0 to 1; a caller's decision is followed.
+    /// Share of new traces that is recorded, 0 to 1; the decision of a caller has precedence.
     #[arg(long, env = "TRACE_SAMPLE_RATIO", default_value_t = 0.05)]
     pub trace_sample_ratio: f64,
 }
 
-/// The form of a log line.
+/// The format of a log line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum LogFormat {
-    /// For people.
+    /// Text with colors.
     Pretty,
-    /// One JSON object a line.
+    /// One JSON object for each line.
     Json,
 }
 
-/// Flattened into the config of the services; the gateway needs no broker.
+/// Settings of the broker, flattened into the config of the services.
 #[derive(Debug, Clone, Args)]
 pub struct Nats {
-    /// Where `JetStream` is.
+    /// Address of NATS with `JetStream`.
     #[arg(long, env = "NATS_URL", default_value = "nats://127.0.0.1:4222")]
     pub nats_url: String,
 }
 
-/// Reads a secret: `#[arg(.., value_parser = config::secret, hide_env_values = true)]`.
+/// Parses a secret: `#[arg(.., value_parser = config::secret, hide_env_values = true)]`.
 pub fn secret(value: &str) -> Result<SecretString, Infallible> {
     Ok(SecretString::from(value))
 }
 
-/// Reads settings as the command line would: how tests make a config.
+/// Parses settings like the command line, for tests.
 ///
 /// ```
 /// # use platform::config::{Auth, Common, from_args};
@@ -128,21 +128,21 @@ pub fn from_args<A: Args>(args: &[&str]) -> Result<A, clap::Error> {
     A::from_arg_matches(&command.try_get_matches_from(args)?)
 }
 
-/// What [`crate::service::main`] must know of a process's config.
+/// The settings that [`crate::service::main`] reads.
 pub trait Settings: Args + Send + 'static {
-    /// The shared part.
+    /// Returns the settings of all processes.
     fn common(&self) -> &Common;
 
-    /// Where the process serves.
+    /// Returns the address of the server.
     fn listen(&self) -> SocketAddr;
 
-    /// Where it serves `/livez`, `/readyz` and `/metrics`, if anywhere.
+    /// Returns the address of `/livez`, `/readyz` and `/metrics`, if they are served.
     fn metrics_listen(&self) -> Option<SocketAddr> {
         None
     }
 }
 
-/// Refuses `AUTH=open` beyond loopback: it makes every caller an admin.
+/// Rejects `AUTH=open` beyond loopback, as it makes every caller an admin.
 pub(crate) fn check(settings: &impl Settings) -> anyhow::Result<()> {
     if settings.common().auth == Auth::Required {
         return Ok(());
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn open_is_for_loopback() {
+    fn open_auth_is_limited_to_loopback() {
         assert!(check(&config(&["--auth", "open"])).is_ok());
         assert!(check(&config(&["--auth", "open", "--listen", "[::1]:0"])).is_ok());
         assert!(check(&config(&["--listen", "0.0.0.0:0"])).is_ok());
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn debug_shows_no_secret() {
+    fn debug_output_shows_no_secrets() {
         let shown = format!("{:?}", config(&[]));
         assert!(shown.contains("service_secret") && !shown.contains("hush"));
     }

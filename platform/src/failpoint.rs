@@ -1,7 +1,7 @@
-//! Crashes and errors on demand, to prove what happens between two steps. Debug builds only, armed
-//! by `FAILPOINTS="orders.pay.claimed=kill;wallet.post.committed=error"`.
+//! Failpoints: crashes and errors between two steps, for tests. Debug builds only, armed by
+//! `FAILPOINTS="orders.pay.claimed=kill;wallet.post.committed=error"`.
 
-/// Kills this process with SIGKILL if the point is armed with `kill`.
+/// Kills the process with SIGKILL if the failpoint is armed with `kill`.
 ///
 /// ```
 /// platform::failpoint::hit("orders.pay.claimed");
@@ -16,7 +16,7 @@ pub fn hit(name: &str) {
     let _ = name;
 }
 
-/// Whether the point is armed with `error`, for the caller to fail in its own way.
+/// Returns whether the failpoint is armed with `error`; the caller then returns one.
 #[inline]
 pub fn fails(name: &str) -> bool {
     #[cfg(debug_assertions)]
@@ -47,7 +47,7 @@ mod armed {
 
     pub(super) fn kill(name: &str) {
         use rustix::process::{Signal, getpid, kill_process};
-        tracing::warn!(name, "failpoint");
+        tracing::warn!(name, "failpoint: killing the process");
         kill_process(getpid(), Signal::KILL).expect("a process may signal itself");
     }
 
@@ -65,7 +65,7 @@ mod tests {
     use super::armed::parse;
 
     #[test]
-    fn points_are_separated_by_semicolons() {
+    fn failpoints_are_separated_by_semicolons() {
         let points = parse("orders.pay.claimed=kill; wallet.post=error;;odd");
         assert_eq!(points.len(), 2);
         assert_eq!(points["orders.pay.claimed"], "kill");
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unarmed_point_does_nothing() {
+    fn an_unarmed_failpoint_does_nothing() {
         super::hit("nowhere");
         assert!(!super::fails("nowhere"));
     }

@@ -1,4 +1,4 @@
-//! Identifiers: [`Id`] names the kind of thing it identifies, [`Ids`] makes new ones.
+//! Identifiers: [`Id`] is typed by its resource, [`Ids`] generates new ones.
 
 use std::{
     any::type_name,
@@ -35,32 +35,32 @@ use crate::error::{FieldCode, InvalidValue};
 pub struct Id<T>(Uuid, PhantomData<fn() -> T>);
 
 impl<T> Id<T> {
-    /// Wraps a UUID that is known to identify a `T`.
+    /// Wraps a UUID that identifies a `T`.
     pub const fn new(uuid: Uuid) -> Self {
         Self(uuid, PhantomData)
     }
 
-    /// Reads the hyphenated form of 36 characters, in any case, and no other.
+    /// Parses the hyphenated form of 36 characters, in any case, and no other.
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
         parse_uuid(text).map(Self::new)
     }
 
-    /// The bare UUID.
+    /// Returns the untyped UUID.
     pub const fn uuid(self) -> Uuid {
         self.0
     }
 }
 
-/// The strict form of an id whose kind does not matter.
+/// Parses an untyped id in the form of [`Id::parse`].
 pub fn parse_uuid(text: &str) -> Result<Uuid, InvalidValue> {
-    // Among the forms the uuid crate reads, only the hyphenated one has 36 characters.
+    // Of the forms that the uuid crate accepts, only the hyphenated one has 36 characters.
     (text.len() == 36)
         .then(|| Uuid::try_parse(text).ok())
         .flatten()
         .ok_or_else(|| InvalidValue::new(FieldCode::Format, "must be a UUID of 36 characters"))
 }
 
-// Derives would ask `T` for the same traits.
+// Not derived, because derives require the same traits of `T`.
 impl<T> Copy for Id<T> {}
 
 impl<T> Clone for Id<T> {
@@ -158,61 +158,61 @@ impl<T> Decode<'_, Postgres> for Id<T> {
     }
 }
 
-/// Where new ids and codes come from. Clones share one source.
+/// A generator of ids and codes. Clones share its state.
 #[derive(Debug, Clone)]
 pub struct Ids(Source);
 
 #[derive(Debug, Clone)]
 enum Source {
     System,
-    Seeded { seed: u64, made: Arc<AtomicU64> },
+    Seeded { seed: u64, count: Arc<AtomicU64> },
 }
 
 /// Crockford's base 32: no I, L, O, U.
 const CROCKFORD: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
 impl Ids {
-    /// `UUIDv7` from the system's clock and randomness.
+    /// Creates a generator of `UUIDv7` from the system's clock and randomness.
     pub const fn system() -> Self {
         Self(Source::System)
     }
 
-    /// The same ids in the same order for the same seed, for tests.
+    /// Creates a generator that returns the same ids for the same seed, for tests.
     pub fn seeded(seed: u64) -> Self {
         Self(Source::Seeded {
             seed,
-            made: Arc::default(),
+            count: Arc::default(),
         })
     }
 
-    /// A new id. Ids of one source sort in the order they were made.
+    /// Generates an id. Ids of one generator sort in the order of their generation.
     pub fn next<T>(&self) -> Id<T> {
         Id::new(self.uuid())
     }
 
-    /// A new id of no kind.
+    /// Generates an untyped id.
     #[expect(clippy::disallowed_methods, reason = "this is where ids come from")]
     pub fn uuid(&self) -> Uuid {
         match &self.0 {
             Source::System => Uuid::now_v7(),
-            Source::Seeded { seed, made } => {
-                let n = made.fetch_add(1, atomic::Ordering::Relaxed);
+            Source::Seeded { seed, count } => {
+                let n = count.fetch_add(1, atomic::Ordering::Relaxed);
                 let mut random = [0; 10];
-                random[..8].copy_from_slice(&scramble(*seed, n).to_be_bytes());
+                random[..8].copy_from_slice(&split_mix(*seed, n).to_be_bytes());
                 uuid::Builder::from_unix_timestamp_millis(1_700_000_000_000 + n, &random)
                     .into_uuid()
             }
         }
     }
 
-    /// Random characters of Crockford's base 32, at most 12: references, referral and invite codes.
+    /// Generates a code of up to 12 random characters of Crockford's base 32.
     #[expect(clippy::disallowed_methods, reason = "this is where codes come from")]
     pub fn code(&self, length: usize) -> String {
         assert!(length <= 12, "a code of {length} characters");
         let mut bits = match &self.0 {
             Source::System => Uuid::new_v4().as_u64_pair().1,
-            Source::Seeded { seed, made } => {
-                scramble(*seed, made.fetch_add(1, atomic::Ordering::Relaxed))
+            Source::Seeded { seed, count } => {
+                split_mix(*seed, count.fetch_add(1, atomic::Ordering::Relaxed))
             }
         };
         let mut code = String::with_capacity(length);
@@ -224,8 +224,8 @@ impl Ids {
     }
 }
 
-/// The finalizer of `SplitMix64` (Steele, Lea, Flood 2014): spreads a counter over all bits.
-const fn scramble(seed: u64, n: u64) -> u64 {
+/// Hashes a counter with the finalizer of `SplitMix64` (Steele, Lea, Flood 2014).
+const fn split_mix(seed: u64, n: u64) -> u64 {
     let mut z = seed.wrapping_add(n.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -241,7 +241,7 @@ mod tests {
     struct Product;
 
     #[test]
-    fn reads_one_form_in_any_case() {
+    fn only_the_hyphenated_form_is_parsed() {
         let id = Id::<Product>::parse("0192ABCD-0000-7000-8000-00000000000f").unwrap();
         assert_eq!(id.to_string(), "0192abcd-0000-7000-8000-00000000000f");
         assert_eq!(
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn travels_as_its_text() {
+    fn json_form_is_the_text() {
         let id = Ids::seeded(1).next::<Product>();
         let json = serde_json::to_string(&id).unwrap();
         assert_eq!(json, format!("\"{id}\""));
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn sources_make_distinct_ids_in_order() {
+    fn generated_ids_are_distinct_and_ordered() {
         for ids in [Ids::system(), Ids::seeded(7)] {
             let made: Vec<_> = (0..1000).map(|_| ids.next::<Product>()).collect();
             assert!(made.is_sorted() && made.iter().collect::<HashSet<_>>().len() == 1000);
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_are_crockford() {
+    fn codes_consist_of_crockford_characters() {
         for ids in [Ids::system(), Ids::seeded(7)] {
             let made: HashSet<_> = (0..1000).map(|_| ids.code(12)).collect();
             assert_eq!(made.len(), 1000);

@@ -3,11 +3,12 @@
 
 #![warn(missing_docs)]
 
-/// A request allocates and frees some hundred times, on threads that hand its parts to each other.
+/// A request allocates and frees hundreds of times, on several threads.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 pub mod auth;
+pub mod backoff;
 pub mod clock;
 pub mod config;
 pub mod error;

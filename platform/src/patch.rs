@@ -2,21 +2,21 @@
 
 use serde::{Deserialize, Deserializer};
 
-/// What a PATCH says about a nullable field. In a DTO it needs `#[serde(default)]`.
+/// The change of a nullable field by a PATCH. In a DTO it needs `#[serde(default)]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Patch<T> {
-    /// Not mentioned: it stays as it is.
+    /// The field is absent and stays as it is.
     #[default]
     Absent,
-    /// `null`: it is cleared.
+    /// The field is `null` and is cleared.
     Null,
-    /// It gets this value.
+    /// The field gets this value.
     Set(T),
 }
 
 impl<T> Patch<T> {
-    /// Reads the wire form: an `optional` field and the paths of the request's field mask. What the
-    /// mask does not name stays; what it names without a value is cleared (AIP-134).
+    /// Decodes the wire form: an `optional` field and the paths of the request's field mask. A field
+    /// that is not in the mask stays; one in the mask without a value is cleared (AIP-134).
     pub fn from_wire(name: &str, value: Option<T>, mask: &[String]) -> Self {
         if !mask.iter().any(|path| path == name) {
             return Self::Absent;
@@ -24,7 +24,7 @@ impl<T> Patch<T> {
         value.map_or(Self::Null, Self::Set)
     }
 
-    /// Gives the wire form: the value to set, and the name added to the mask unless absent.
+    /// Encodes the wire form: returns the value to set, and adds the name to the mask unless absent.
     pub fn into_wire(self, name: &str, mask: &mut Vec<String>) -> Option<T> {
         if !self.is_absent() {
             mask.push(name.to_owned());
@@ -35,7 +35,7 @@ impl<T> Patch<T> {
         }
     }
 
-    /// The value after the patch of what was there before.
+    /// Returns the value after the patch of the value `before`.
     pub fn or(self, before: Option<T>) -> Option<T> {
         match self {
             Self::Absent => before,
@@ -44,7 +44,7 @@ impl<T> Patch<T> {
         }
     }
 
-    /// Turns the value it sets, if any, into another.
+    /// Maps the value to set, if any.
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Patch<U> {
         match self {
             Self::Absent => Patch::Absent,
@@ -53,7 +53,7 @@ impl<T> Patch<T> {
         }
     }
 
-    /// Like [`Patch::map`], where the change can fail.
+    /// Maps the value to set, if any, by a function that can fail.
     pub fn try_map<U, E>(self, change: impl FnOnce(T) -> Result<U, E>) -> Result<Patch<U>, E> {
         Ok(match self {
             Self::Absent => Patch::Absent,
@@ -62,7 +62,7 @@ impl<T> Patch<T> {
         })
     }
 
-    /// Whether it leaves the field as it is.
+    /// Returns whether the field stays as it is.
     pub const fn is_absent(&self) -> bool {
         matches!(self, Self::Absent)
     }
@@ -89,14 +89,14 @@ mod tests {
     }
 
     #[test]
-    fn json_has_three_states() {
+    fn json_form_has_three_states() {
         assert_eq!(read("{}"), Patch::Absent);
         assert_eq!(read(r#"{"url":null}"#), Patch::Null);
         assert_eq!(read(r#"{"url":"x"}"#), Patch::Set("x".into()));
     }
 
     #[test]
-    fn so_has_the_wire() {
+    fn wire_form_has_three_states() {
         for patch in [Patch::Absent, Patch::Null, Patch::Set(1)] {
             let mut mask = Vec::new();
             let value = patch.into_wire("url", &mut mask);
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn applies_to_what_was_there() {
+    fn or_returns_the_patched_value() {
         assert_eq!(Patch::Absent.or(Some(1)), Some(1));
         assert_eq!(Patch::Null.or(Some(1)), None);
         assert_eq!(Patch::Set(2).or(Some(1)), Some(2));

@@ -1,4 +1,4 @@
-//! What tests of several crates need: waiting without sleeping, no leftovers, and spans.
+//! Helpers for tests of several crates: waiting for a condition, leftovers, and traces.
 
 use std::{sync::Once, time::Duration};
 
@@ -7,19 +7,19 @@ use tokio::time::{Instant, interval};
 
 use crate::{pg::Schema, telemetry};
 
-/// Waits until the condition holds, looking every few milliseconds.
+/// Waits until the condition holds; checks it every few milliseconds.
 ///
 /// # Panics
-/// When `deadline` has passed and it still doesn't.
-pub async fn eventually(what: &str, deadline: Duration, mut condition: impl AsyncFnMut() -> bool) {
-    let end = Instant::now() + deadline;
-    let mut looks = interval(Duration::from_millis(10));
+/// If the condition does not hold within `timeout`.
+pub async fn eventually(what: &str, timeout: Duration, mut condition: impl AsyncFnMut() -> bool) {
+    let deadline = Instant::now() + timeout;
+    let mut ticks = interval(Duration::from_millis(10));
     loop {
-        looks.tick().await;
+        ticks.tick().await;
         if condition().await {
             return;
         }
-        assert!(Instant::now() < end, "not within {deadline:?}: {what}");
+        assert!(Instant::now() < deadline, "not within {timeout:?}: {what}");
     }
 }
 
@@ -30,8 +30,8 @@ pub fn messaging_tables(schema: Schema) -> String {
         .replace(":schema", schema.name())
 }
 
-/// Fails if the schema holds work that nobody finished: unpublished events, parked or failing ones,
-/// idempotency keys in progress. Waits a moment for the relay.
+/// Checks that the schema has no unfinished work: unpublished events, dead letters, idempotency keys
+/// in progress. Waits up to a minute for the relay.
 pub async fn assert_no_leftovers(pool: &PgPool, schema: Schema) {
     let sql = schema.sql(
         "select (select count(*) from :schema.outbox_pending)
@@ -47,19 +47,19 @@ pub async fn assert_no_leftovers(pool: &PgPool, schema: Schema) {
     .await;
 }
 
-/// Traces what every thread of this process does, as a service would; nothing is exported.
+/// Installs a subscriber that traces all threads of the process, as in a service; nothing is exported.
 ///
-/// Call it at the start of every test. A subscriber of one thread does not do: tracing
-/// caches for all threads whether a span is wanted, and a thread without one would answer no.
+/// Call it at the start of every test. A thread-local subscriber is not enough: tracing caches for
+/// all threads whether a span is enabled.
 ///
 /// # Panics
-/// When the process has a subscriber already.
+/// If the process has another subscriber.
 pub fn trace_process() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
         tracing::subscriber::set_global_default(telemetry::quiet_subscriber())
             .expect("no other subscriber");
-        // For spans met before, too.
+        // Spans that were cached as disabled before.
         tracing::callsite::rebuild_interest_cache();
     });
 }

@@ -1,4 +1,4 @@
-//! The texts and JSON objects that clients write, and how long they may be.
+//! Validation of texts and JSON objects that clients write.
 
 use std::{collections::BTreeMap, ops::RangeInclusive};
 
@@ -6,13 +6,13 @@ use serde_json::value::RawValue;
 
 use crate::error::{FieldCode, InvalidValue};
 
-/// Bytes of a JSON object.
-const LARGEST_OBJECT: usize = 16 * 1024;
+/// Maximum size of a JSON object, in bytes.
+const MAX_OBJECT: usize = 16 * 1024;
 
-/// The object of what was written without one.
+/// The default of a JSON object.
 pub const EMPTY_OBJECT: &str = "{}";
 
-/// Refuses a text with fewer or more characters, or with NUL, which Postgres does not store.
+/// Checks the number of characters of a text, and that it has no NUL, which Postgres cannot store.
 ///
 /// ```
 /// # use platform::text;
@@ -27,31 +27,31 @@ pub fn check(text: &str, length: RangeInclusive<usize>) -> Result<(), InvalidVal
         return Ok(());
     }
     let message = match length.into_inner() {
-        (0, longest) => format!("must have at most {longest} characters"),
-        (shortest, longest) => format!("must have {shortest} to {longest} characters"),
+        (0, max) => format!("must have at most {max} characters"),
+        (min, max) => format!("must have {min} to {max} characters"),
     };
     Err(InvalidValue::new(FieldCode::Length, message))
 }
 
-/// The text, unless [`check`] refuses it.
+/// Returns the text if [`check`] accepts it.
 pub fn bounded(text: String, length: RangeInclusive<usize>) -> Result<String, InvalidValue> {
     check(&text, length).map(|()| text)
 }
 
-/// Refuses what is not a JSON object, or has more than 16 KiB.
+/// Checks that a text is a JSON object of at most 16 KiB.
 pub fn check_object(json: &str) -> Result<(), InvalidValue> {
-    if json.len() > LARGEST_OBJECT {
+    if json.len() > MAX_OBJECT {
         let message = "must have at most 16 KiB";
         return Err(InvalidValue::new(FieldCode::Length, message));
     }
-    // RawValue checks the grammar without reading numbers, which would lose digits.
+    // RawValue checks the grammar without parsing numbers, which would lose digits.
     match serde_json::from_str::<BTreeMap<String, &RawValue>>(json) {
         Ok(_) => Ok(()),
         Err(_) => Err(InvalidValue::new(FieldCode::Type, "must be a JSON object")),
     }
 }
 
-/// The JSON object letter for letter, unless [`check_object`] refuses it.
+/// Returns the JSON object as it was written if [`check_object`] accepts it.
 pub fn object(json: String) -> Result<String, InvalidValue> {
     check_object(&json).map(|()| json)
 }
@@ -88,7 +88,7 @@ mod tests {
         for json in ["", "null", "[]", "5", "\"x\"", "{", "{}{}", "{'a':1}"] {
             assert_eq!(fault(check_object(json)), Some(FieldCode::Type), "{json}");
         }
-        let large = format!("{{\"a\":\"{}\"}}", "x".repeat(LARGEST_OBJECT));
+        let large = format!("{{\"a\":\"{}\"}}", "x".repeat(MAX_OBJECT));
         assert_eq!(fault(check_object(&large)), Some(FieldCode::Length));
     }
 }

@@ -72,7 +72,7 @@ impl Categories {
         let category = Category::create(self.context.ids.next(), new, rank, now);
         repo::insert_in_tx(conn, &category).await?;
         let event = events::changed(&self.context.ids, &category);
-        outbox::append_in_tx(conn, SCHEMA, &[event]).await?;
+        outbox::append_in_tx(conn, SCHEMA, [event]).await?;
         Ok(category)
     }
 
@@ -103,7 +103,7 @@ impl Categories {
         category.update(patch, self.context.clock.now());
         repo::update_in_tx(&mut tx, &category).await?;
         let event = events::changed(&self.context.ids, &category);
-        outbox::append_in_tx(&mut tx, SCHEMA, &[event]).await?;
+        outbox::append_in_tx(&mut tx, SCHEMA, [event]).await?;
         tx.commit().await?;
         Ok(category)
     }
@@ -144,7 +144,7 @@ impl Categories {
         category.place(rank, self.context.clock.now());
         repo::update_in_tx(conn, &category).await?;
         let event = events::changed(&self.context.ids, &category);
-        Ok(outbox::append_in_tx(conn, SCHEMA, &[event]).await?)
+        Ok(outbox::append_in_tx(conn, SCHEMA, [event]).await?)
     }
 
     /// Deletes a category that no product names.
@@ -157,7 +157,7 @@ impl Categories {
         category.delete(self.context.clock.now());
         repo::delete_in_tx(&mut tx, &category).await?;
         let event = events::deleted(&self.context.ids, &category);
-        outbox::append_in_tx(&mut tx, SCHEMA, &[event]).await?;
+        outbox::append_in_tx(&mut tx, SCHEMA, [event]).await?;
         tx.commit().await?;
         Ok(())
     }

@@ -159,7 +159,7 @@ impl Products {
             let created: Vec<_> = created
                 .map(|product| events::created(&self.context.ids, product))
                 .collect();
-            outbox::append_in_tx(conn, SCHEMA, &created).await?;
+            outbox::append_in_tx(conn, SCHEMA, created).await?;
         }
         Ok(())
     }

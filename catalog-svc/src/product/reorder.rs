@@ -60,7 +60,7 @@ impl Products {
         product.place(rank, self.context.clock.now());
         repo::update_in_tx(conn, &product).await?;
         let event = events::updated(&self.context.ids, &product);
-        Ok(outbox::append_in_tx(conn, SCHEMA, &[event]).await?)
+        Ok(outbox::append_in_tx(conn, SCHEMA, [event]).await?)
     }
 }
 

@@ -111,7 +111,7 @@ impl Products {
         repo::remember_asset_in_tx(conn, &product.pricing.asset).await?;
         repo::insert_in_tx(conn, &product).await?;
         let event = events::created(&self.context.ids, &product);
-        outbox::append_in_tx(conn, SCHEMA, &[event]).await?;
+        outbox::append_in_tx(conn, SCHEMA, [event]).await?;
         Ok(product)
     }
 
@@ -159,7 +159,7 @@ impl Products {
         repo::remember_asset_in_tx(&mut tx, &product.pricing.asset).await?;
         repo::update_in_tx(&mut tx, &product).await?;
         let event = events::updated(&self.context.ids, &product);
-        outbox::append_in_tx(&mut tx, SCHEMA, &[event]).await?;
+        outbox::append_in_tx(&mut tx, SCHEMA, [event]).await?;
         tx.commit().await?;
         Ok(product)
     }
@@ -171,7 +171,7 @@ impl Products {
         product.delete(self.context.clock.now());
         repo::delete_in_tx(&mut tx, &product).await?;
         let event = events::deleted(&self.context.ids, &product);
-        outbox::append_in_tx(&mut tx, SCHEMA, &[event]).await?;
+        outbox::append_in_tx(&mut tx, SCHEMA, [event]).await?;
         tx.commit().await?;
         Ok(())
     }

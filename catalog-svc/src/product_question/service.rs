@@ -138,7 +138,7 @@ impl ProductQuestions {
         product.place(product.rank, self.context.clock.now());
         product::repo::update_in_tx(conn, &product).await?;
         let event = product::updated(&self.context.ids, &product);
-        Ok(outbox::append_in_tx(conn, SCHEMA, &[event]).await?)
+        Ok(outbox::append_in_tx(conn, SCHEMA, [event]).await?)
     }
 }
 

@@ -50,7 +50,7 @@ impl TaxRates {
         let tax_rate = TaxRate::create(self.context.ids.next(), new, self.context.clock.now());
         repo::insert_in_tx(conn, &tax_rate).await?;
         let event = events::changed(&self.context.ids, &tax_rate);
-        outbox::append_in_tx(conn, SCHEMA, &[event]).await?;
+        outbox::append_in_tx(conn, SCHEMA, [event]).await?;
         Ok(tax_rate)
     }
 
@@ -79,7 +79,7 @@ impl TaxRates {
         tax_rate.update(patch, self.context.clock.now());
         repo::update_in_tx(&mut tx, &tax_rate).await?;
         let event = events::changed(&self.context.ids, &tax_rate);
-        outbox::append_in_tx(&mut tx, SCHEMA, &[event]).await?;
+        outbox::append_in_tx(&mut tx, SCHEMA, [event]).await?;
         tx.commit().await?;
         Ok(tax_rate)
     }
@@ -94,7 +94,7 @@ impl TaxRates {
         tax_rate.delete(self.context.clock.now());
         repo::delete_in_tx(&mut tx, &tax_rate).await?;
         let event = events::deleted(&self.context.ids, &tax_rate);
-        outbox::append_in_tx(&mut tx, SCHEMA, &[event]).await?;
+        outbox::append_in_tx(&mut tx, SCHEMA, [event]).await?;
         tx.commit().await?;
         Ok(())
     }

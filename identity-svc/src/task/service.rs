@@ -130,7 +130,7 @@ impl Tasks {
         let completion = self.new_completion(task, user_id);
         repo::insert_completion_in_tx(&mut work, &completion).await?;
         let event = events::completed(self.ids.uuid(), &completion, user.primary_wallet_id);
-        outbox::append_in_tx(&mut work, SCHEMA, &[event]).await?;
+        outbox::append_in_tx(&mut work, SCHEMA, [event]).await?;
         Ok(work.commit(completion.into()).await?)
     }
 

@@ -84,7 +84,7 @@ impl Users {
         if user.apply(action, self.clock.now()) {
             repo::update_flags_in_tx(&mut work, &user).await?;
             let event = events::acted(self.ids.uuid(), &user, action);
-            outbox::append_in_tx(&mut work, SCHEMA, &[event]).await?;
+            outbox::append_in_tx(&mut work, SCHEMA, [event]).await?;
         }
         Ok(work.commit(convert::user(user)).await?)
     }

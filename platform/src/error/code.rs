@@ -1,11 +1,11 @@
-//! The table of public error codes. A code's text never changes once it is published.
+//! The table of public error codes. The text of a published code never changes.
 
 use std::fmt;
 
 use http::StatusCode as Http;
 use tonic::Code as Grpc;
 
-/// Expands the table below, one row a code, into [`Code`] and its readers.
+/// Expands the table below, one row for each code, to [`Code`] and its accessors.
 macro_rules! codes {
     ($(#[doc = $about:literal] $name:ident = $text:literal, $grpc:ident, $http:ident, $title:literal;)+) => {
         /// A public error code.
@@ -15,30 +15,30 @@ macro_rules! codes {
         }
 
         impl Code {
-            /// Every code, in the order of the table.
+            /// All codes in the order of the table.
             pub const ALL: &[Self] = &[$(Self::$name),+];
 
-            /// The text clients switch on.
+            /// Returns the public text of the code.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$name => $text),+ }
             }
 
-            /// Its status between processes.
+            /// Returns the gRPC status, which is used between processes.
             pub const fn grpc(self) -> Grpc {
                 match self { $(Self::$name => Grpc::$grpc),+ }
             }
 
-            /// Its status in the public API.
+            /// Returns the HTTP status of the public API.
             pub const fn http(self) -> Http {
                 match self { $(Self::$name => Http::$http),+ }
             }
 
-            /// The short name that a problem document carries.
+            /// Returns the title of a problem document.
             pub const fn title(self) -> &'static str {
                 match self { $(Self::$name => $title),+ }
             }
 
-            /// One sentence that says when it is given.
+            /// Returns a sentence that describes the code.
             pub fn about(self) -> &'static str {
                 match self { $(Self::$name => $about.trim_ascii()),+ }
             }
@@ -137,7 +137,7 @@ codes! {
     AssetReadOnly = "asset_read_only", FailedPrecondition, CONFLICT, "Asset is read-only";
     /// Decimal places of an asset that has been used are never lowered.
     DecimalPlacesInUse = "decimal_places_in_use", FailedPrecondition, CONFLICT, "Decimal places in use";
-    /// A payment, cancellation or refund of the order is under way.
+    /// A payment, cancellation or refund of the order is in progress.
     OrderBusy = "order_busy", Aborted, CONFLICT, "Order busy";
     /// The user has completed the task before.
     TaskAlreadyCompleted = "task_already_completed", AlreadyExists, CONFLICT, "Task already completed";
@@ -186,8 +186,8 @@ codes! {
 }
 
 impl Code {
-    /// The code with this text and gRPC status. The text alone would not do: `rate_not_found` is
-    /// both a missing resource and a refusal.
+    /// Finds the code with this text and gRPC status. The text alone is ambiguous: `rate_not_found` is
+    /// both a missing resource and a rejection.
     pub fn find(text: &str, grpc: Grpc) -> Option<Self> {
         Self::ALL
             .iter()
@@ -195,7 +195,7 @@ impl Code {
             .find(|code| code.as_str() == text && code.grpc() == grpc)
     }
 
-    /// Whether the same request may succeed a moment later.
+    /// Returns whether a retry of the same request may succeed.
     pub const fn is_transient(self) -> bool {
         matches!(
             self,
@@ -221,7 +221,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_and_grpc_status_name_one_code() {
+    fn codes_are_unique_by_text_and_grpc_status() {
         let pairs: HashSet<_> = Code::ALL
             .iter()
             .map(|code| (code.as_str(), code.grpc()))

@@ -1,36 +1,36 @@
-//! What can be wrong with one field of an input.
+//! The error codes of a field.
 
 use super::Code;
 
-/// What is wrong with one field.
+/// The error code of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FieldCode {
-    /// It is missing.
+    /// The field is missing.
     Required,
-    /// It is of another JSON type.
+    /// The field has another JSON type.
     Type,
-    /// Its text does not have the right form.
+    /// The text is malformed.
     Format,
-    /// It is too small or too large.
+    /// The number is too small or too large.
     Range,
-    /// It is too short or too long, or has too few or too many items.
+    /// The text is too short or too long, or the list has too few or too many items.
     Length,
-    /// It is none of the allowed values.
+    /// The value is not one of those allowed.
     Enum,
-    /// There is no such field.
+    /// The field does not exist.
     UnknownField,
-    /// It names something that does not exist.
+    /// The resource it refers to does not exist.
     UnknownReference,
-    /// It is given twice.
+    /// The field or value appears twice.
     Duplicate,
-    /// It has too many decimals.
+    /// The number has too many decimals.
     Precision,
-    /// A rule of the domain refuses it.
+    /// A rule of the domain is violated.
     Domain(Code),
 }
 
 impl FieldCode {
-    /// Every code of the form itself; any [`Code`] can stand beside them.
+    /// All codes but those of the domain.
     pub const FORM: [Self; 10] = [
         Self::Required,
         Self::Type,
@@ -44,7 +44,7 @@ impl FieldCode {
         Self::Precision,
     ];
 
-    /// The text clients switch on.
+    /// Returns the public text of the code.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Required => "required",
@@ -61,7 +61,7 @@ impl FieldCode {
         }
     }
 
-    /// The code with this text.
+    /// Finds the code with this text.
     pub fn find(text: &str) -> Option<Self> {
         let domain = || {
             Code::ALL

@@ -1,7 +1,7 @@
-//! The error table: every public error code with its gRPC and HTTP status, and [`Failure`], the one
-//! form in which a refusal or a fault crosses a process boundary.
+//! The table of public error codes with their gRPC and HTTP statuses, and [`Failure`], the error that
+//! crosses process boundaries.
 //!
-//! A service's `error.rs` turns its own enum into a [`Failure`]; nothing else picks a status.
+//! A service's `error.rs` converts its own enum to a [`Failure`]; no other code chooses a status.
 
 mod code;
 mod field_code;
@@ -14,21 +14,21 @@ pub use code::Code;
 pub use field_code::FieldCode;
 pub use violations::{InvalidValue, Violations};
 
-/// The cause of a [`Failure`], for the log only.
+/// The cause of a [`Failure`], which is only logged.
 pub type Source = Box<dyn Error + Send + Sync>;
 
-/// What is wrong with one field of the input.
+/// An error of one field of the input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldError {
     /// Path of the field in the public contract: `amount`, `lines[2].quantity`.
     pub field: String,
-    /// What is wrong, for programs.
+    /// Code, for programs.
     pub code: FieldCode,
-    /// What is wrong, for people.
+    /// Message, for people.
     pub message: String,
 }
 
-/// A refusal or a fault, ready to be answered.
+/// An error response: a rejection (4xx) or a fault (5xx).
 ///
 /// ```
 /// # use platform::error::{Code, Failure, FieldCode};
@@ -38,20 +38,20 @@ pub struct FieldError {
 /// ```
 #[derive(Debug)]
 pub struct Failure {
-    /// The public code; it decides the status.
+    /// Public code, which determines the status.
     pub code: Code,
-    /// One sentence for the caller. Shown for 4xx only: see [`Failure::public_detail`].
+    /// One sentence for the caller, sent for 4xx only: see [`Failure::public_detail`].
     pub detail: String,
-    /// The fields at fault, in the order of the input.
+    /// Invalid fields in the order of the input.
     pub fields: Vec<FieldError>,
-    /// How long to wait before trying again.
+    /// Delay after which the caller may retry.
     pub retry_after: Option<Duration>,
-    /// The cause, logged at the boundary and never sent.
+    /// Cause, logged at the boundary and never sent.
     pub source: Option<Source>,
 }
 
 impl Failure {
-    /// A failure with this code; the codes that are worth a retry start with a delay of one second.
+    /// Creates a failure; a transient code gets a retry delay of one second.
     pub fn new(code: Code, detail: impl Into<String>) -> Self {
         Self {
             code,
@@ -62,17 +62,17 @@ impl Failure {
         }
     }
 
-    /// Our own fault. The cause goes to the log, the caller learns nothing of it.
+    /// Creates a fault of our own. The cause is logged and not sent.
     pub fn internal(source: impl Into<Source>) -> Self {
         Self::new(Code::Internal, "an unexpected error").with_source(source)
     }
 
-    /// Something this process needs cannot be reached: `unavailable("wallet")`.
+    /// Creates the failure of an unavailable dependency: `unavailable("wallet")`.
     pub fn unavailable(dependency: &str) -> Self {
         Self::new(Code::Unavailable, format!("{dependency} is unavailable"))
     }
 
-    /// One field is at fault: `validation_failed` with that single item.
+    /// Creates a `validation_failed` with one invalid field.
     pub fn invalid(
         field: impl Into<String>,
         code: impl Into<FieldCode>,
@@ -82,7 +82,7 @@ impl Failure {
         Self::new(Code::ValidationFailed, format!("{field}: {message}")).field(field, code, message)
     }
 
-    /// Adds a field at fault.
+    /// Adds an invalid field.
     #[must_use]
     pub fn field(
         mut self,
@@ -98,21 +98,21 @@ impl Failure {
         self
     }
 
-    /// Tells the caller to wait this long before trying again.
+    /// Sets the delay after which the caller may retry.
     #[must_use]
     pub fn retry_after(mut self, delay: Duration) -> Self {
         self.retry_after = Some(delay);
         self
     }
 
-    /// Keeps the cause for the log.
+    /// Sets the cause, for the log.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<Source>) -> Self {
         self.source = Some(source.into());
         self
     }
 
-    /// What the caller may read: the detail of a refusal, the code's own sentence for a fault.
+    /// Returns the text for the caller: the detail of a rejection, the code's description of a fault.
     pub fn public_detail(&self) -> &str {
         if self.code.http().is_server_error() {
             self.code.about()
@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fault_shows_its_cause_to_the_log_only() {
+    fn the_cause_of_a_fault_is_not_public() {
         let fault = Failure::internal("relation \"orders\" does not exist");
         assert_eq!(
             fault.source().unwrap().to_string(),
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn transient_codes_say_when_to_come_back() {
+    fn transient_codes_have_a_retry_delay() {
         assert_eq!(
             Failure::unavailable("wallet").retry_after,
             Some(Duration::from_secs(1))

@@ -1,5 +1,5 @@
-//! [`Failure`] as a gRPC status and back: `ErrorInfo` names the code, `BadRequest` the fields,
-//! `RetryInfo` the delay. 5xx carry nothing of their cause.
+//! Conversion of [`Failure`] to a gRPC status and back: `ErrorInfo` has the code, `BadRequest` the
+//! fields, `RetryInfo` the delay. The cause of a 5xx is not sent.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -8,10 +8,10 @@ use tonic_types::{ErrorDetails, FieldViolation, StatusExt};
 
 use super::{Code, Failure, FieldCode, FieldError};
 
-/// `ErrorInfo.domain` of every status of ours; a status without it came from elsewhere.
+/// `ErrorInfo.domain` of our statuses, which tells them from those of others.
 const DOMAIN: &str = "guerdon";
 
-/// Details travel in trailers, of which an HTTP/2 peer accepts 16 KiB, base64 and all.
+/// Details are sent in trailers, which are limited to 16 KiB, base64 included.
 const MAX_DETAIL: usize = 1024;
 const MAX_FIELDS: usize = 6 * 1024;
 
@@ -26,7 +26,7 @@ impl From<Failure> for Status {
         if failure.retry_after.is_some() {
             details.set_retry_info(failure.retry_after);
         }
-        let message = cut(failure.public_detail(), MAX_DETAIL);
+        let message = truncate(failure.public_detail(), MAX_DETAIL);
         let mut status = Self::with_error_details(code.grpc(), message, details);
         if code.http().is_server_error() {
             status.set_source(Arc::new(failure));
@@ -36,8 +36,8 @@ impl From<Failure> for Status {
 }
 
 impl Failure {
-    /// Reads a peer's status. One that is not ours (the transport's, a proxy's, tonic's own) counts
-    /// as `unavailable`, `timeout` or `internal`: it is never the caller's fault.
+    /// Decodes a peer's status. One that is not ours (of the transport, a proxy, tonic) becomes
+    /// `unavailable`, `timeout` or `internal`, never a rejection.
     pub fn from_status(status: &Status) -> Self {
         let details = status.get_error_details();
         let ours = details
@@ -70,7 +70,7 @@ impl Failure {
     }
 }
 
-/// As many of the fields as fit in the trailers.
+/// Encodes as many fields as fit in the trailers.
 fn violations(fields: &[FieldError]) -> Vec<FieldViolation> {
     let mut room = MAX_FIELDS;
     let fits = |field: &&FieldError| {
@@ -95,8 +95,8 @@ fn field_error(violation: &FieldViolation) -> FieldError {
     }
 }
 
-/// The text, cut at a character's border so that it has at most `max` bytes.
-fn cut(text: &str, max: usize) -> &str {
+/// Truncates a text to at most `max` bytes, between two characters.
+fn truncate(text: &str, max: usize) -> &str {
     &text[..text.floor_char_boundary(max)]
 }
 
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_code_survives_the_wire() {
+    fn rejections_survive_the_wire() {
         for code in Code::ALL
             .iter()
             .copied()
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_keep_their_code_and_hide_their_cause() {
+    fn faults_are_sent_without_their_cause() {
         let status = Status::from(Failure::internal("password authentication failed"));
         assert_eq!(status.code(), tonic::Code::Internal);
         assert!(!format!("{} {:?}", status.message(), status.details()).contains("password"));
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn statuses_of_others_are_never_the_callers_fault() {
+    fn foreign_statuses_are_never_rejections() {
         for (status, code) in [
             (Status::unavailable("connection refused"), Code::Unavailable),
             (
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_in_trailers_is_left_out() {
+    fn details_are_truncated_to_fit_in_trailers() {
         let mut sent = Failure::new(Code::ValidationFailed, "é".repeat(4000));
         for n in 0..1000 {
             sent = sent.field(format!("lines[{n}]"), FieldCode::Required, "is required");

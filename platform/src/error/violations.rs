@@ -1,19 +1,19 @@
-//! Collects everything that is wrong with an input, so that the caller learns it in one answer.
+//! Collection of all errors of an input, so that one response lists them.
 
 use super::{Code, Failure, FieldCode, FieldError};
 
-/// Why a text is not a value of its type; a parser does not know the field it parses for.
+/// The error of a parser, which does not know the field.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct InvalidValue {
-    /// What is wrong, for programs.
+    /// Code, for programs.
     pub code: FieldCode,
-    /// What is wrong, for people.
+    /// Message, for people.
     pub message: String,
 }
 
 impl InvalidValue {
-    /// An invalid value.
+    /// Creates the error of a value.
     pub fn new(code: impl Into<FieldCode>, message: impl Into<String>) -> Self {
         Self {
             code: code.into(),
@@ -21,13 +21,13 @@ impl InvalidValue {
         }
     }
 
-    /// The failure of a request whose only fault is this value of `field`.
+    /// Returns the failure of a request whose only error is this value of `field`.
     pub fn at(self, field: impl Into<String>) -> Failure {
         Failure::invalid(field, self.code, self.message)
     }
 }
 
-/// The faults found so far.
+/// The field errors found so far.
 ///
 /// ```
 /// # use platform::error::{FieldCode, Violations};
@@ -40,7 +40,7 @@ impl InvalidValue {
 pub struct Violations(Vec<FieldError>);
 
 impl Violations {
-    /// Notes a fault.
+    /// Adds an error.
     pub fn add(
         &mut self,
         field: impl Into<String>,
@@ -55,26 +55,26 @@ impl Violations {
         });
     }
 
-    /// Notes a fault unless `holds`.
+    /// Adds an error unless `holds`.
     pub fn check(&mut self, field: &str, holds: bool, code: impl Into<FieldCode>, message: &str) {
         if !holds {
             self.add(field, code, message);
         }
     }
 
-    /// The value, or `None` with its fault noted.
+    /// Returns the value, or adds its error and returns `None`.
     pub fn value<T>(&mut self, field: &str, parsed: Result<T, InvalidValue>) -> Option<T> {
         parsed
             .map_err(|invalid| self.add(field, invalid.code, invalid.message))
             .ok()
     }
 
-    /// Whether nothing has been noted.
+    /// Returns whether there are no errors.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Ends with one `validation_failed` if anything was noted.
+    /// Returns a `validation_failed` if there are errors.
     pub fn finish(self) -> Result<(), Failure> {
         if self.0.is_empty() {
             Ok(())
@@ -83,7 +83,7 @@ impl Violations {
         }
     }
 
-    /// The `validation_failed` that lists what was noted.
+    /// Returns the `validation_failed` that lists the errors.
     pub fn into_failure(self) -> Failure {
         let detail = match self.0.as_slice() {
             [only] => format!("{}: {}", only.field, only.message),
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ends_in_one_failure_with_an_item_a_fault() {
+    fn finish_returns_one_failure_with_all_errors() {
         let mut violations = Violations::default();
         assert!(violations.is_empty());
         let amount: Result<u8, _> = Err(InvalidValue::new(FieldCode::Format, "not a decimal"));

@@ -1,4 +1,4 @@
-//! From start to drained: readiness, background tasks, probes and signals.
+//! The life cycle of a process: readiness, background tasks, probes and signals.
 
 mod probes;
 mod readiness;
@@ -14,8 +14,8 @@ pub use supervisor::Supervisor;
 
 pub(crate) use probes::serve as serve_probes;
 
-/// A token that is cancelled by SIGTERM or SIGINT. A second signal changes nothing: the drain is
-/// bounded anyway.
+/// Returns a token that is cancelled by SIGTERM or SIGINT. A second signal has no effect: the drain
+/// has a time limit.
 pub(crate) fn stop_on_signal() -> anyhow::Result<CancellationToken> {
     let mut terminate = signal(SignalKind::terminate()).context("cannot listen for SIGTERM")?;
     let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen for SIGINT")?;
@@ -26,7 +26,7 @@ pub(crate) fn stop_on_signal() -> anyhow::Result<CancellationToken> {
             _ = terminate.recv() => "SIGTERM",
             _ = interrupt.recv() => "SIGINT",
         };
-        tracing::info!(signal = name, "stopping");
+        tracing::info!(signal = name, "process: signal received, stopping");
         token.cancel();
     });
     Ok(stop)

@@ -10,17 +10,17 @@ use tokio_util::sync::CancellationToken;
 
 use super::Readiness;
 
-/// Seconds; from a cached answer to the longest deadline.
+/// Buckets in seconds, from a cached response to the longest deadline.
 const BUCKETS: [f64; 12] = [
     0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0,
 ];
 
-/// What the process has counted. Cloning is cheap.
+/// The metrics of the process. Cloning is cheap.
 #[derive(Clone, Default)]
 pub struct Metrics(Option<PrometheusHandle>);
 
 impl Metrics {
-    /// Starts counting, once in a process. Without this, as in tests, nothing is counted.
+    /// Installs the recorder, once in a process. Without it, as in tests, nothing is recorded.
     pub(crate) fn install() -> anyhow::Result<Self> {
         let handle = PrometheusBuilder::new()
             .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), &BUCKETS)?
@@ -29,7 +29,7 @@ impl Metrics {
         Ok(Self(Some(handle)))
     }
 
-    /// The Prometheus text format.
+    /// Returns the metrics in the text format of Prometheus.
     pub fn render(&self) -> String {
         self.0
             .as_ref()
@@ -37,7 +37,7 @@ impl Metrics {
             .unwrap_or_default()
     }
 
-    /// Moves samples to where they are rendered from, so that they don't pile up between scrapes.
+    /// Aggregates samples regularly, so that they do not accumulate between scrapes.
     pub(crate) async fn upkeep(self) {
         let mut ticks = tokio::time::interval(Duration::from_secs(5));
         while let Some(handle) = &self.0 {
@@ -53,7 +53,7 @@ impl std::fmt::Debug for Metrics {
     }
 }
 
-/// Serves the probes until `stop`.
+/// Serves probes and metrics until `stop`.
 pub(crate) async fn serve(
     address: SocketAddr,
     readiness: Readiness,

@@ -1,4 +1,4 @@
-//! Whether a process can do its work now: named checks, asked every second.
+//! Readiness of a process: named checks that run every second.
 
 use std::{
     future::Future,
@@ -13,11 +13,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::telemetry;
 
-const EVERY: Duration = Duration::from_secs(1);
-const PATIENCE: Duration = Duration::from_secs(2);
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
+const CHECK_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The registry of checks. Cloning is cheap and shares it. Nothing is ready before
-/// [`Readiness::watch`] runs, nor after it was stopped.
+/// The registry of checks. Cloning is cheap and shares it. A process is not ready before
+/// [`Readiness::watch`] runs, nor after it stops.
 #[derive(Clone, Default)]
 pub struct Readiness(Arc<Inner>);
 
@@ -35,28 +35,28 @@ struct Check {
     run: Arc<dyn Fn() -> BoxFuture<'static, anyhow::Result<()>> + Send + Sync>,
 }
 
-/// The last answers, as `/readyz` shows them.
+/// The last results of all checks, as in `/readyz`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Report {
     /// Whether every required check passes.
     pub ready: bool,
-    /// In the order in which they were added.
+    /// The checks in the order in which they were added.
     pub checks: Vec<CheckReport>,
 }
 
-/// The last answer of one check.
+/// The last result of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CheckReport {
-    /// Such as `postgres`.
+    /// Name, such as `postgres`.
     pub name: &'static str,
-    /// Whether the process is unready without it.
+    /// Whether the process is not ready while it fails.
     pub required: bool,
     /// Whether it passed.
     pub ok: bool,
 }
 
 impl Readiness {
-    /// The process is unready while this fails.
+    /// Adds a check; the process is not ready while it fails.
     pub fn require<F, Fut>(&self, name: &'static str, check: F)
     where
         F: Fn() -> Fut + Send + Sync + 'static,
@@ -65,7 +65,7 @@ impl Readiness {
         self.add(name, true, check);
     }
 
-    /// Shown, and no more: the process works without it for a while.
+    /// Adds a check that is only reported; the process stays ready while it fails.
     pub fn inform<F, Fut>(&self, name: &'static str, check: F)
     where
         F: Fn() -> Fut + Send + Sync + 'static,
@@ -87,23 +87,23 @@ impl Readiness {
         });
     }
 
-    /// Follows whether the process is ready.
+    /// Subscribes to changes of readiness.
     pub fn subscribe(&self) -> watch::Receiver<bool> {
         self.0.ready.subscribe()
     }
 
-    /// The last answers.
+    /// Returns the last results.
     pub fn report(&self) -> Report {
         self.0.last.lock().expect("no holder panics").clone()
     }
 
-    /// Asks every second until `stop`. A gRPC server does this by itself; the gateway, which has
-    /// none, runs it as a task.
+    /// Runs the checks every second until `stop`. A gRPC server does this itself; the gateway, which
+    /// has none, runs it as a task.
     pub async fn watch(self, stop: CancellationToken) {
-        let mut ticks = tokio::time::interval(EVERY);
+        let mut ticks = tokio::time::interval(CHECK_INTERVAL);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         while stop.run_until_cancelled(ticks.tick()).await.is_some() {
-            let Some(report) = stop.run_until_cancelled(self.ask()).await else {
+            let Some(report) = stop.run_until_cancelled(self.check_all()).await else {
                 break;
             };
             self.publish(report);
@@ -115,21 +115,21 @@ impl Readiness {
         });
     }
 
-    async fn ask(&self) -> Report {
+    async fn check_all(&self) -> Report {
         let checks = self.0.checks.lock().expect("no holder panics").clone();
         let results = join_all(checks.iter().map(|check| async {
-            let outcome = tokio::time::timeout(PATIENCE, (check.run)()).await;
-            outcome.unwrap_or_else(|_| Err(anyhow::anyhow!("no answer")))
+            let outcome = tokio::time::timeout(CHECK_TIMEOUT, (check.run)()).await;
+            outcome.unwrap_or_else(|_| Err(anyhow::anyhow!("timed out")))
         }));
-        let known = self.report().checks;
-        let answers = checks.iter().zip(results.await).map(|(check, result)| {
-            let was_ok = known
-                .iter()
-                .find(|old| old.name == check.name)
-                .map(|old| old.ok);
-            check.answer(was_ok, &result)
-        });
-        let checks: Vec<_> = answers.collect();
+        let previous = self.report().checks;
+        let checks: Vec<_> = checks
+            .iter()
+            .zip(results.await)
+            .map(|(check, result)| {
+                let previous = previous.iter().find(|previous| previous.name == check.name);
+                check.report(previous.map(|previous| previous.ok), &result)
+            })
+            .collect();
         Report {
             ready: checks.iter().all(|check| check.ok || !check.required),
             checks,
@@ -148,14 +148,14 @@ impl Readiness {
 }
 
 impl Check {
-    /// Logs changes only.
-    fn answer(&self, was_ok: Option<bool>, result: &anyhow::Result<()>) -> CheckReport {
+    /// Returns the result, and logs it if it has changed.
+    fn report(&self, was_ok: Option<bool>, result: &anyhow::Result<()>) -> CheckReport {
         let check = self.name;
         match (result, was_ok) {
-            (Ok(()), Some(false)) => tracing::info!("{check} is back"),
+            (Ok(()), Some(false)) => tracing::info!(check, "readiness: check passes again"),
             (Err(error), None | Some(true)) => {
                 let error = telemetry::chain(error.as_ref());
-                tracing::warn!(error, "{check} is not there");
+                tracing::warn!(check, error, "readiness: check failed, retrying");
             }
             _ => {}
         }
@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn follows_its_required_checks_and_ends_with_the_process() {
+    async fn readiness_follows_required_checks_and_ends_with_the_process() {
         let readiness = Readiness::default();
         let up = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&up);
@@ -218,9 +218,9 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_check_that_hangs_fails() {
+    async fn a_check_that_hangs_times_out() {
         let readiness = Readiness::default();
         readiness.require("hung", std::future::pending);
-        assert!(!readiness.ask().await.ready);
+        assert!(!readiness.check_all().await.ready);
     }
 }

@@ -1,19 +1,18 @@
-//! Background tasks (relay, consumers, recovery workers) that must not die unnoticed.
+//! Supervision of background tasks: relay, consumers, workers.
 //!
-//! A task that fails or panics is logged, counted and started again after a pause that grows from
-//! 0.1 to 5 s; its state is in the database, so starting over is safe. One that returns `Ok` has
-//! done its work. The process goes on meanwhile: the other tasks and its requests are not at fault.
+//! A task that fails or panics is logged, counted and restarted with a backoff from 0.1 to 5 s; its
+//! state is in the database, so a restart is safe. A task that returns `Ok` has ended. The process
+//! goes on meanwhile.
 
 use std::{future::Future, time::Duration};
 
 use tokio::time::Instant;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::telemetry;
+use crate::{backoff::Backoff, telemetry};
 
-const FIRST_PAUSE: Duration = Duration::from_millis(100);
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
-/// A task that ran this long was healthy: its next pause is short again.
+const RESTART: Backoff = Backoff::new(Duration::from_millis(100), Duration::from_secs(5));
+/// The backoff of a task that ran this long is reset.
 const HEALTHY: Duration = Duration::from_secs(30);
 
 /// Runs background tasks until the process stops.
@@ -40,7 +39,7 @@ pub struct Supervisor {
 }
 
 impl Supervisor {
-    /// A supervisor whose tasks end when `stop` is cancelled.
+    /// Creates a supervisor whose tasks end when `stop` is cancelled.
     pub fn new(stop: CancellationToken) -> Self {
         Self {
             tasks: TaskTracker::new(),
@@ -48,7 +47,7 @@ impl Supervisor {
         }
     }
 
-    /// Starts a task. It must end soon after the token it is given is cancelled.
+    /// Starts a task. It must end soon after its token is cancelled.
     pub fn spawn<F, Fut>(&self, name: impl Into<String>, task: F)
     where
         F: Fn(CancellationToken) -> Fut + Send + 'static,
@@ -58,7 +57,7 @@ impl Supervisor {
             .spawn(keep_running(name.into(), task, self.stop.clone()));
     }
 
-    /// Waits for every task to end; they do after the token is cancelled.
+    /// Waits for all tasks to end, which they do after the token is cancelled.
     pub async fn finish(self) {
         self.tasks.close();
         self.tasks.wait().await;
@@ -70,37 +69,39 @@ where
     F: Fn(CancellationToken) -> Fut,
     Fut: Future<Output = anyhow::Result<()>> + Send + 'static,
 {
-    let mut pause = FIRST_PAUSE;
+    let mut restart = RESTART;
     loop {
         let started = Instant::now();
-        // A task of its own, so that a panic ends there.
+        // A task of its own, which contains panics.
         let fault = match tokio::spawn(task(stop.clone())).await {
             Ok(Ok(())) => return,
             Ok(Err(error)) => error,
             Err(panic) => panic.into(),
         };
         if stop.is_cancelled() {
-            tracing::debug!(
-                task = name,
-                error = telemetry::chain(fault.as_ref()),
-                "failed while stopping"
-            );
+            let error = telemetry::chain(fault.as_ref());
+            tracing::debug!(task = name, error, "supervisor: task failed while stopping");
             return;
         }
         if started.elapsed() >= HEALTHY {
-            pause = FIRST_PAUSE;
+            restart.reset();
         }
         let error = telemetry::chain(fault.as_ref());
-        tracing::error!(error, ?pause, "task {name} failed and starts again");
+        let delay = restart.next_delay();
+        tracing::error!(
+            task = name,
+            error,
+            ?delay,
+            "supervisor: task failed, restarting"
+        );
         metrics::counter!("task_restarts_total", "task" => name.clone()).increment(1);
         if stop
-            .run_until_cancelled(tokio::time::sleep(pause))
+            .run_until_cancelled(tokio::time::sleep(delay))
             .await
             .is_none()
         {
             return;
         }
-        pause = (pause * 2).min(LONGEST_PAUSE);
     }
 }
 
@@ -114,11 +115,11 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn tasks_start_again_after_errors_and_panics_until_they_are_done() {
+    async fn tasks_are_restarted_after_errors_and_panics_until_they_end() {
         let runs = Arc::new(AtomicUsize::new(0));
         let supervisor = Supervisor::new(CancellationToken::new());
         let counter = Arc::clone(&runs);
-        supervisor.spawn("moody", move |_| {
+        supervisor.spawn("unstable", move |_| {
             let nth = counter.fetch_add(1, Ordering::SeqCst);
             async move {
                 match nth {
@@ -133,7 +134,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_stopping_process_starts_nothing_again() {
+    async fn tasks_are_not_restarted_while_stopping() {
         let stop = CancellationToken::new();
         let supervisor = Supervisor::new(stop.clone());
         supervisor.spawn("failing", |_| async { anyhow::bail!("always") });

@@ -1,8 +1,8 @@
-//! Many messages stored by JetStream as one: all of them or none, for the price of one write to disk.
-//! The protocol is [ADR-50](https://github.com/nats-io/nats-architecture-and-design/blob/main/adr/ADR-50.md),
-//! which servers speak from 2.12.
+//! Atomic batch publish: JetStream stores all messages or none, with one write to disk. Protocol:
+//! [ADR-50](https://github.com/nats-io/nats-architecture-and-design/blob/main/adr/ADR-50.md),
+//! supported by servers from 2.12.
 //!
-//! Own code, because the client library's extension refuses messages that carry a `Nats-Msg-Id`.
+//! Own code, because the client library's extension rejects messages that carry a `Nats-Msg-Id`.
 
 use std::time::Duration;
 
@@ -25,17 +25,17 @@ pub(super) struct Message {
 /// Why a batch is not known to be stored.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Error {
-    /// None of it is stored, or the server knows no batches: its messages may go one by one.
-    #[error("the batch is refused: {0}")]
-    Refused(String),
-    /// NATS is away, or the answer is lost.
+    /// None of it is stored, or the server does not support batches: retry the messages one by one.
+    #[error("the batch is rejected: {0}")]
+    Rejected(String),
+    /// NATS is unavailable, or the ack is lost.
     #[error(transparent)]
-    Away(async_nats::Error),
+    Unavailable(async_nats::Error),
 }
 
-/// What the server says to the last message.
+/// The server's response to the last message.
 #[derive(Deserialize)]
-struct Answer {
+struct PublishAck {
     error: Option<serde_json::Value>,
     #[serde(default)]
     batch: String,
@@ -43,15 +43,15 @@ struct Answer {
     count: usize,
 }
 
-/// Publishes these messages, which are stored in this order and without others between them.
+/// Publishes the messages; they are stored in this order without others between them.
 pub(super) async fn publish(
     js: &Context,
     messages: Vec<Message>,
-    answer_within: Duration,
+    ack_timeout: Duration,
 ) -> Result<(), Error> {
     #[expect(
         clippy::disallowed_methods,
-        reason = "sets this try apart for JetStream and appears in no data"
+        reason = "identifies the batch to JetStream and appears in no data"
     )]
     let id = Uuid::new_v4().to_string();
     let (client, size) = (js.client(), messages.len());
@@ -64,8 +64,8 @@ pub(super) async fn publish(
                 .publish_with_headers(message.subject, headers, message.payload)
                 .await
                 .map_err(|error| match error.kind() {
-                    PublishErrorKind::Send => Error::Away(error.into()),
-                    _ => Error::Refused(error.to_string()),
+                    PublishErrorKind::Send => Error::Unavailable(error.into()),
+                    _ => Error::Rejected(error.to_string()),
                 })?;
             continue;
         }
@@ -73,25 +73,30 @@ pub(super) async fn publish(
         let commit = Request::new()
             .headers(headers)
             .payload(message.payload)
-            .timeout(Some(answer_within));
-        let answer = client.send_request(message.subject, commit).await;
-        let answer = answer.map_err(|error| match error.kind() {
-            RequestErrorKind::TimedOut | RequestErrorKind::Other => Error::Away(error.into()),
-            _ => Error::Refused(error.to_string()),
-        })?;
-        return judge(&answer.payload, &id, size);
+            .timeout(Some(ack_timeout));
+        let ack =
+            client
+                .send_request(message.subject, commit)
+                .await
+                .map_err(|error| match error.kind() {
+                    RequestErrorKind::TimedOut | RequestErrorKind::Other => {
+                        Error::Unavailable(error.into())
+                    }
+                    _ => Error::Rejected(error.to_string()),
+                })?;
+        return parse_ack(&ack.payload, &id, size);
     }
     Ok(())
 }
 
-fn judge(answer: &[u8], id: &str, size: usize) -> Result<(), Error> {
-    let refused = |why: &dyn ToString| Err(Error::Refused(why.to_string()));
-    match serde_json::from_slice::<Answer>(answer) {
-        Ok(answer) => match answer.error {
-            Some(error) => refused(&error),
-            None if answer.batch == id && answer.count == size => Ok(()),
-            None => refused(&"the server knows no batches"),
+fn parse_ack(payload: &[u8], id: &str, size: usize) -> Result<(), Error> {
+    let rejected = |reason: &dyn ToString| Err(Error::Rejected(reason.to_string()));
+    match serde_json::from_slice::<PublishAck>(payload) {
+        Ok(ack) => match ack.error {
+            Some(error) => rejected(&error),
+            None if ack.batch == id && ack.count == size => Ok(()),
+            None => rejected(&"the server does not support batches"),
         },
-        Err(error) => refused(&error),
+        Err(error) => rejected(&error),
     }
 }

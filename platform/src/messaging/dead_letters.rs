@@ -1,6 +1,6 @@
-//! Events a consumer failed on, with the reason: those being tried again and those put aside.
+//! Dead letters: events that a consumer failed to apply, still retried or parked.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use anyhow::Context as _;
 use async_nats::{HeaderMap, header::NATS_MESSAGE_ID, jetstream::Context};
@@ -11,40 +11,40 @@ use uuid::Uuid;
 
 use crate::pg::Schema;
 
-/// Longer reasons are cut.
-const LONGEST_REASON: usize = 2_000;
-const ACK_WITHIN: std::time::Duration = std::time::Duration::from_secs(4);
+/// Characters of a stored reason; longer ones are truncated.
+const MAX_REASON: usize = 2_000;
+const ACK_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// A parked event, as an operator sees it.
+/// A parked event.
 #[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
 pub struct DeadLetter {
-    /// `<service>-<event>`
+    /// Name of the consumer, `<service>-<event>`.
     pub consumer: String,
-    /// Of the event.
+    /// Id of the event.
     pub event_id: Uuid,
-    /// `guerdon.<context>.v1.<Event>`
+    /// Subject of the event, `guerdon.<context>.v1.<Event>`.
     pub subject: String,
-    /// What the last failure said.
+    /// Error of the last failure.
     pub reason: String,
-    /// Tries used up; fewer than the limit while it is being retried.
+    /// Number of failures; below the limit while a retry by hand is in progress.
     pub failures: i32,
-    /// When it was put aside.
+    /// Time at which retries ended.
     pub parked_at: DateTime<Utc>,
 }
 
-/// A failed delivery.
-pub(super) struct Letter<'m> {
+/// A delivery that the consumer failed on.
+pub(super) struct FailedDelivery<'m> {
     pub(super) consumer: &'m str,
     pub(super) event_id: Uuid,
     pub(super) message: &'m async_nats::Message,
     pub(super) reason: &'m str,
 }
 
-/// Counts a failure, parks the event when it was one too many, and says how many there are.
+/// Counts a failure and returns the number of failures. The event is parked at `max_failures`.
 pub(super) async fn record_failure(
     pool: &PgPool,
     schema: Schema,
-    letter: Letter<'_>,
+    delivery: FailedDelivery<'_>,
     max_failures: i32,
 ) -> Result<i32, sqlx::Error> {
     let sql = schema.sql(
@@ -57,21 +57,21 @@ pub(super) async fn record_failure(
                  (letter.parked_at, case when letter.failures + 1 >= $7 then now() end)
          returning failures",
     );
-    let reason: String = letter.reason.chars().take(LONGEST_REASON).collect();
+    let reason: String = delivery.reason.chars().take(MAX_REASON).collect();
     sqlx::query_scalar(sql)
-        .bind(letter.consumer)
-        .bind(letter.event_id)
-        .bind(letter.message.subject.as_str())
-        .bind(Json(storable(letter.message.headers.as_ref())))
-        .bind(&letter.message.payload[..])
-        // Postgres holds no NUL in text.
+        .bind(delivery.consumer)
+        .bind(delivery.event_id)
+        .bind(delivery.message.subject.as_str())
+        .bind(Json(stored_headers(delivery.message.headers.as_ref())))
+        .bind(&delivery.message.payload[..])
+        // Postgres stores no NUL in text.
         .bind(reason.replace('\0', ""))
         .bind(max_failures)
         .fetch_one(pool)
         .await
 }
 
-fn storable(headers: Option<&HeaderMap>) -> BTreeMap<String, String> {
+fn stored_headers(headers: Option<&HeaderMap>) -> BTreeMap<String, String> {
     let mut stored = BTreeMap::new();
     for (name, values) in headers.into_iter().flat_map(HeaderMap::iter) {
         if let Some(value) = values.first() {
@@ -81,7 +81,7 @@ fn storable(headers: Option<&HeaderMap>) -> BTreeMap<String, String> {
     stored
 }
 
-/// What is parked, oldest first.
+/// Lists the parked events, oldest first.
 pub async fn list(pool: &PgPool, schema: Schema) -> Result<Vec<DeadLetter>, sqlx::Error> {
     let sql = schema.sql(
         "select consumer, event_id, subject, reason, failures, parked_at
@@ -90,52 +90,59 @@ pub async fn list(pool: &PgPool, schema: Schema) -> Result<Vec<DeadLetter>, sqlx
     sqlx::query_as(sql).fetch_all(pool).await
 }
 
-/// What it takes to publish a parked event again.
-type Parked = (Uuid, String, Json<BTreeMap<String, String>>, Vec<u8>);
+/// The stored message of a parked event.
+#[derive(sqlx::FromRow)]
+struct StoredMessage {
+    event_id: Uuid,
+    subject: String,
+    headers: Json<BTreeMap<String, String>>,
+    body: Vec<u8>,
+}
 
-/// Puts parked events (all of them, or the one) back on their subject with all their tries, and says
-/// how many. A letter goes away when its event succeeds; other consumers skip it by their inbox.
+/// Publishes parked events again, all or the one with this id, and returns their number. Failures
+/// are counted from zero. A dead letter is deleted when its event is applied; consumers that have
+/// applied the event before skip it.
 pub async fn retry(
     pool: &PgPool,
     schema: Schema,
     js: &Context,
     event_id: Option<Uuid>,
 ) -> anyhow::Result<u64> {
-    // Tries are given back first: a failure that comes right after the publish has to count.
+    // Before the publish, so that a failure right after it is counted.
     let sql = schema.sql(
         "update :schema.dead_letters set failures = 0
          where parked_at is not null and ($1::uuid is null or event_id = $1)
          returning event_id, subject, headers, body",
     );
-    let letters: Vec<Parked> = sqlx::query_as(sql).bind(event_id).fetch_all(pool).await?;
+    let messages: Vec<StoredMessage> = sqlx::query_as(sql).bind(event_id).fetch_all(pool).await?;
     let mut retried = 0;
-    for (event_id, subject, Json(stored), body) in letters {
+    for message in messages {
         let mut headers = HeaderMap::new();
-        // JetStream's own told of the message that was stored, such as its place in a batch.
-        for (name, value) in stored
-            .into_iter()
-            .filter(|(name, _)| !name.starts_with("Nats-"))
-        {
-            headers.insert(name, value);
+        for (name, value) in message.headers.0 {
+            // JetStream's own headers describe the first publish, such as its batch.
+            if !name.starts_with("Nats-") {
+                headers.insert(name, value);
+            }
         }
-        headers.insert(NATS_MESSAGE_ID, format!("{event_id}:retry:{}", attempt()));
+        let message_id = format!("{}:retry:{}", message.event_id, retry_id());
+        headers.insert(NATS_MESSAGE_ID, message_id);
         let publish = async {
             let ack = js
-                .publish_with_headers(subject, headers, body.into())
+                .publish_with_headers(message.subject, headers, message.body.into())
                 .await?;
             ack.await
         };
-        timeout(ACK_WITHIN, publish)
+        timeout(ACK_TIMEOUT, publish)
             .await
-            .context("JetStream does not answer")?
+            .context("no response from JetStream")?
             .with_context(|| format!("stopped after {retried} events; run it again"))?;
         retried += 1;
     }
     Ok(retried)
 }
 
-/// Sets this attempt apart from what JetStream remembers as published.
-fn attempt() -> Uuid {
+/// Makes the message id unique, so that JetStream does not drop it as a duplicate.
+fn retry_id() -> Uuid {
     #[expect(
         clippy::disallowed_methods,
         reason = "serves JetStream's deduplication and appears in no data"

@@ -1,5 +1,4 @@
-//! What the messaging tables need beside the traffic: gauges, and rows that have had their time
-//! removed in small bites.
+//! Housekeeping of the messaging tables: gauges, and deletion of expired rows in small batches.
 
 use std::time::Duration;
 
@@ -9,13 +8,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::pg::Schema;
 
-const GAUGES_EVERY: Duration = Duration::from_secs(5);
-/// In rounds of gauges: once a minute.
-const PURGE_EVERY: u64 = 12;
+const GAUGE_INTERVAL: Duration = Duration::from_secs(5);
+/// Rounds of gauges for each purge: one purge a minute.
+const ROUNDS_PER_PURGE: u64 = 12;
 /// Rows per statement, so that no purge holds locks for long.
-const BITE: i64 = 2_000;
+const PURGE_BATCH: i64 = 2_000;
 
-/// Published events stay replayable for 7 days; the inbox outlives every replay by far.
+/// Published events stay replayable for 7 days; inbox rows must outlive them.
 const PURGES: [&str; 3] = [
     "delete from :schema.outbox where position in (
          select position from :schema.outbox o
@@ -33,7 +32,7 @@ const PURGES: [&str; 3] = [
 ];
 
 pub(super) async fn run(pool: &PgPool, schema: Schema, token: &CancellationToken) {
-    let mut ticks = interval(GAUGES_EVERY);
+    let mut ticks = interval(GAUGE_INTERVAL);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut round = 0_u64;
     loop {
@@ -42,44 +41,54 @@ pub(super) async fn run(pool: &PgPool, schema: Schema, token: &CancellationToken
             _ = ticks.tick() => {}
         }
         round += 1;
-        let swept = async {
-            show_gauges(pool, schema).await?;
-            if round.is_multiple_of(PURGE_EVERY) {
+        let done = async {
+            update_gauges(pool, schema).await?;
+            if round.is_multiple_of(ROUNDS_PER_PURGE) {
                 purge(pool, schema).await?;
             }
             Ok::<(), sqlx::Error>(())
         };
-        if let Err(error) = swept.await {
-            tracing::debug!(%error, "housekeeping waits for the database");
+        if let Err(error) = done.await {
+            tracing::debug!(%error, "messaging housekeeping: failed, retrying in the next round");
         }
     }
 }
 
-async fn show_gauges(pool: &PgPool, schema: Schema) -> Result<(), sqlx::Error> {
+#[derive(sqlx::FromRow)]
+struct Gauges {
+    unpublished: f64,
+    oldest_seconds: f64,
+    dead_letters: f64,
+}
+
+async fn update_gauges(pool: &PgPool, schema: Schema) -> Result<(), sqlx::Error> {
     let sql = schema.sql(
-        "select coalesce(sum(last_position - first_position + 1), 0)::float8,
+        "select coalesce(sum(last_position - first_position + 1), 0)::float8 as unpublished,
                 coalesce(extract(epoch from now() - (
                     select created_at from :schema.outbox
-                    where position = min(first_position))), 0)::float8,
-                (select count(*) from :schema.dead_letters where parked_at is not null)::float8
+                    where position = min(first_position))), 0)::float8 as oldest_seconds,
+                (select count(*) from :schema.dead_letters
+                 where parked_at is not null)::float8 as dead_letters
          from :schema.outbox_pending",
     );
-    let (unpublished, oldest, parked): (f64, f64, f64) =
-        sqlx::query_as(sql).fetch_one(pool).await?;
-    metrics::gauge!("outbox_unpublished").set(unpublished);
-    metrics::gauge!("outbox_oldest_unpublished_seconds").set(oldest);
-    metrics::gauge!("dead_letters").set(parked);
+    let gauges: Gauges = sqlx::query_as(sql).fetch_one(pool).await?;
+    metrics::gauge!("outbox_unpublished").set(gauges.unpublished);
+    metrics::gauge!("outbox_oldest_unpublished_seconds").set(gauges.oldest_seconds);
+    metrics::gauge!("dead_letters").set(gauges.dead_letters);
     Ok(())
 }
 
 async fn purge(pool: &PgPool, schema: Schema) -> Result<(), sqlx::Error> {
     for statement in PURGES {
         let purged = sqlx::query(schema.sql(statement))
-            .bind(BITE)
+            .bind(PURGE_BATCH)
             .execute(pool)
             .await?;
         if purged.rows_affected() > 0 {
-            tracing::debug!(rows = purged.rows_affected(), "purged");
+            tracing::debug!(
+                rows = purged.rows_affected(),
+                "messaging housekeeping: expired rows deleted"
+            );
         }
     }
     Ok(())
@@ -114,7 +123,7 @@ mod tests {
     }
 
     #[sqlx::test(migrations = false)]
-    async fn published_events_go_after_a_week_and_pending_ones_stay(pool: PgPool) {
+    async fn published_events_expire_after_a_week_and_pending_events_stay(pool: PgPool) {
         fill(&pool).await;
         purge(&pool, SCHEMA).await.unwrap();
         let left = "select array_agg(position order by position) from things.outbox";
@@ -123,13 +132,13 @@ mod tests {
     }
 
     #[sqlx::test(migrations = false)]
-    async fn the_gauges_tell_of_pending_events(pool: PgPool) {
+    async fn gauges_count_pending_events_and_the_age_of_the_oldest(pool: PgPool) {
         fill(&pool).await;
         let recorder = PrometheusBuilder::new().build_recorder();
         let metrics = recorder.handle();
         // The runtime of a sqlx test has this one thread.
         let _guard = metrics::set_default_local_recorder(&recorder);
-        show_gauges(&pool, SCHEMA).await.unwrap();
+        update_gauges(&pool, SCHEMA).await.unwrap();
         let gauge = |name: &str| {
             let shown = metrics.render();
             let value = shown
@@ -145,7 +154,7 @@ mod tests {
             .execute(&pool)
             .await
             .unwrap();
-        show_gauges(&pool, SCHEMA).await.unwrap();
+        update_gauges(&pool, SCHEMA).await.unwrap();
         assert!(gauge("outbox_unpublished").abs() < 1e-9);
         assert!(gauge("outbox_oldest_unpublished_seconds").abs() < 1e-9);
     }

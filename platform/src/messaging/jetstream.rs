@@ -1,6 +1,6 @@
-//! JetStream: the connection that keeps trying, and the streams' one definition.
+//! The connection to JetStream, and the definition of the streams.
 //!
-//! JetStream is a courier, not a record: whatever is lost here is published again from the outbox.
+//! Streams are no record of events: what JetStream loses is published again from the outbox.
 
 use std::time::Duration;
 
@@ -14,17 +14,18 @@ use async_nats::{
 };
 
 use super::outbox::event_type;
-use crate::pg::Schema;
+use crate::{backoff::Backoff, pg::Schema};
 
-/// As long as the outbox keeps its rows: older ones could not be replayed consistently.
+/// Equal to the time that the outbox keeps events, so that both can replay the same ones.
 const MAX_AGE: Duration = Duration::from_hours(7 * 24);
-/// Absorbs a publish whose ack was lost; anything later is the inbox's business.
+/// Drops the retry of a publish whose ack was lost; later duplicates are skipped by the inbox.
 const DUPLICATE_WINDOW: Duration = Duration::from_secs(30);
-/// Of one request to the JetStream API.
+/// Limit of a request to the JetStream API.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(4);
+const RECONNECT: Backoff = Backoff::new(Duration::from_millis(50), Duration::from_millis(1_600));
 
-/// Starts connecting and returns at once; the connection is tried and restored for ever. Only a
-/// malformed URL is an error.
+/// Starts connecting and returns immediately; reconnects without a limit. Fails on a malformed URL
+/// only.
 pub async fn connect(url: &str, client_name: &str) -> Result<Context, async_nats::ConnectError> {
     let client = ConnectOptions::new()
         .name(client_name)
@@ -34,10 +35,10 @@ pub async fn connect(url: &str, client_name: &str) -> Result<Context, async_nats
         .request_timeout(Some(REQUEST_TIMEOUT))
         .ping_interval(Duration::from_secs(5))
         .reconnect_delay_callback(|attempts| {
-            let doublings = u32::try_from(attempts.min(5)).unwrap_or(5);
-            Duration::from_millis(50) * 2_u32.pow(doublings)
+            let attempts = u32::try_from(attempts).unwrap_or(u32::MAX);
+            RECONNECT.after(attempts.saturating_add(1))
         })
-        .event_callback(|event| async move { note(&event) })
+        .event_callback(|event| async move { report(&event) })
         .connect(url)
         .await?;
     let mut context = async_nats::jetstream::new(client);
@@ -45,32 +46,32 @@ pub async fn connect(url: &str, client_name: &str) -> Result<Context, async_nats
     Ok(context)
 }
 
-fn note(event: &Event) {
+fn report(event: &Event) {
     match event {
         Event::Connected => {
             metrics::gauge!("nats_connected").set(1.0);
-            tracing::info!("connected to NATS");
+            tracing::info!("nats: connected");
         }
         Event::Disconnected | Event::Closed => {
             metrics::gauge!("nats_connected").set(0.0);
-            tracing::warn!("lost the connection to NATS");
+            tracing::warn!("nats: connection lost, reconnecting");
         }
-        other => tracing::debug!(event = %other, "NATS"),
+        other => tracing::debug!(event = %other, "nats: client event"),
     }
 }
 
-/// Whether the connection is up, as far as the client knows.
+/// Returns whether the client is connected.
 pub fn is_connected(js: &Context) -> bool {
     js.client().connection_state() == State::Connected
 }
 
-/// The stream of a context: `GUERDON_ORDERS`.
+/// Returns the name of a context's stream: `GUERDON_ORDERS`.
 pub fn stream_name(context: Schema) -> String {
     format!("GUERDON_{}", context.name().to_ascii_uppercase())
 }
 
-/// Makes the context's stream unless it exists; both its publisher and its consumers do. What an
-/// operator changed on it (replicas, limits) stays, but it has to take batches.
+/// Creates the context's stream unless it exists; called by its publisher and its consumers. Changes
+/// by an operator (replicas, limits) stay, except that batches are enabled.
 pub async fn ensure_stream(
     js: &Context,
     context: Schema,

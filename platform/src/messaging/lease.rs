@@ -1,5 +1,5 @@
-//! One runner per schema and job, by a row that expires: works behind a transaction pooler and on
-//! distributed engines, where advisory locks don't.
+//! Leader leases: one runner per schema and job, by a row that expires. Unlike advisory locks they
+//! work behind a transaction pooler and on distributed engines.
 
 use std::time::Duration;
 
@@ -9,32 +9,37 @@ use uuid::Uuid;
 
 use crate::pg::Schema;
 
-/// How long a lease outlives its last renewal, by the database's clock.
+/// Time from the last renewal to expiry, by the database's clock.
 const TTL: Duration = Duration::from_secs(6);
-const RENEW_EVERY: Duration = Duration::from_secs(2);
-/// How long a refusal is believed.
-const ASK_EVERY: Duration = Duration::from_secs(1);
+const RENEW_INTERVAL: Duration = Duration::from_secs(2);
+/// Interval between attempts to take a lease that another process holds.
+const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
-/// A claim to be the only runner of a job.
+/// The right to be the only runner of a job.
 ///
-/// A holder that stalls for longer than the lease lives may run beside its successor for a moment,
-/// so the job itself has to bear that.
+/// A holder that stalls until the lease expires may run concurrently with its successor for a
+/// moment, so the job must tolerate that.
 #[derive(Debug)]
 pub struct Lease {
     pool: PgPool,
     schema: Schema,
     name: &'static str,
     holder: Uuid,
-    /// The last answer, and when it was asked for.
-    answer: Option<(Instant, bool)>,
+    last_attempt: Option<Attempt>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Attempt {
+    at: Instant,
+    held: bool,
 }
 
 impl Lease {
-    /// A lease not held yet. `name` is the job's: `outbox-relay`, `order-recovery`.
+    /// Creates a lease that is not held yet. `name` is the job's: `outbox-relay`, `order-recovery`.
     pub fn new(pool: PgPool, schema: Schema, name: &'static str) -> Self {
         #[expect(
             clippy::disallowed_methods,
-            reason = "tells processes apart and appears in no data"
+            reason = "identifies the process and appears in no data"
         )]
         let holder = Uuid::new_v4();
         Self {
@@ -42,20 +47,20 @@ impl Lease {
             schema,
             name,
             holder,
-            answer: None,
+            last_attempt: None,
         }
     }
 
-    /// Takes or renews the lease; call it before each piece of work. Asks the database only every
-    /// second or two.
+    /// Takes or renews the lease and returns whether it is held; call it before each unit of work.
+    /// Queries the database every one or two seconds only.
     pub async fn hold(&mut self) -> Result<bool, sqlx::Error> {
-        if let Some((asked, held)) = self.answer
-            && asked.elapsed() < if held { RENEW_EVERY } else { ASK_EVERY }
+        if let Some(Attempt { at, held }) = self.last_attempt
+            && at.elapsed() < if held { RENEW_INTERVAL } else { RETRY_INTERVAL }
         {
             return Ok(held);
         }
-        let asked = Instant::now();
-        self.answer = None;
+        let at = Instant::now();
+        self.last_attempt = None;
         let sql = self.schema.sql(
             "insert into :schema.leases as lease (name, holder, expires_at)
              values ($1, $2, now() + $3 * interval '1 second')
@@ -70,13 +75,13 @@ impl Lease {
             .execute(&self.pool)
             .await?;
         let held = taken.rows_affected() == 1;
-        self.answer = Some((asked, held));
+        self.last_attempt = Some(Attempt { at, held });
         Ok(held)
     }
 
-    /// Gives the lease up, so that the next runner need not wait for it to expire.
+    /// Releases the lease, so that the next runner need not wait for its expiry.
     pub async fn release(&mut self) -> Result<(), sqlx::Error> {
-        self.answer = None;
+        self.last_attempt = None;
         let sql = self
             .schema
             .sql("delete from :schema.leases where name = $1 and holder = $2");

@@ -13,15 +13,15 @@
 //! # -> Result<(), Box<dyn std::error::Error>> {
 //! const SCHEMA: pg::Schema = pg::Schema::new("orders");
 //!
-//! // In a use case. The version counts the aggregate's events from 1 without a hole; it is a column
-//! // of the aggregate's row, raised by the same update that makes the change.
+//! // In a use case. The version counts the aggregate's events from 1 without gaps; it is a column of
+//! // the aggregate's row, raised by the update that makes the change.
 //! let mut tx = pg::tx(&pool).await?;
 //! let order = outbox::Aggregate { kind: "order", id: order_id, version: 2 };
 //! let paid = outbox::Message::new(SCHEMA, event_id, "OrderPaid", order, &body);
-//! outbox::append_in_tx(&mut tx, SCHEMA, &[paid]).await?;
+//! outbox::append_in_tx(&mut tx, SCHEMA, [paid]).await?;
 //! tx.commit().await?;
 //!
-//! // Once, at start. `connect` returns at once and keeps trying; the relay waits for it.
+//! // As Backbone does. `connect` returns immediately and retries; the relay waits for it.
 //! let js = jetstream::connect("nats://127.0.0.1:4222", "orders-svc").await?;
 //! tokio::spawn(relay::run(pool, SCHEMA, js, CancellationToken::new()));
 //! # Ok(()) }
@@ -61,10 +61,9 @@
 //! # }
 //! ```
 //!
-//! A failure whose code is transient ([`Code::is_transient`]) is tried for ever and uses up no
-//! tries; any other is tried ten times with growing delays and then parked in `dead_letters`. An
-//! effect that runs in an engine with its own transaction implements [`inbox::Effect`] instead and
-//! goes through [`inbox::run_effect`].
+//! A failure with a transient code ([`Code::is_transient`]) is retried without a limit; any other
+//! counts, and after ten of them, with growing delays, the event is parked in `dead_letters`. An
+//! effect with its own transaction implements [`inbox::Effect`] instead, for [`inbox::run_effect`].
 //!
 //! [`Code::is_transient`]: crate::error::Code::is_transient
 

@@ -1,7 +1,7 @@
-//! The outbox: events written in the transaction of what they tell.
+//! The outbox: events are inserted in the transaction of the change that they describe.
 //!
-//! An event's version is given out by the caller under the lock of its aggregate's row, so that
-//! order of versions, order of insertion and order of commits are the same.
+//! The caller assigns an event's version under the lock of its aggregate's row, so that versions,
+//! positions and commits of an aggregate have the same order.
 
 use std::sync::LazyLock;
 
@@ -11,22 +11,22 @@ use uuid::Uuid;
 
 use crate::{pg::Schema, telemetry};
 
-/// Tells the relays of this process that something was appended.
+/// Wakes the relays of this process after an append.
 static APPENDED: LazyLock<watch::Sender<()>> = LazyLock::new(|| watch::Sender::new(()));
 
-/// What an event is about.
+/// The aggregate of an event.
 #[derive(Debug, Clone, Copy)]
 pub struct Aggregate {
-    /// `order`, `transaction`, …
+    /// Kind, such as `order` or `transaction`.
     pub kind: &'static str,
-    /// Its id.
+    /// Id of the aggregate.
     pub id: Uuid,
-    /// Number of this event among those of the aggregate, from 1.
+    /// Number of the event among those of the aggregate, from 1.
     pub version: i64,
 }
 
 /// An event to publish.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Message {
     id: Uuid,
     event_type: String,
@@ -36,8 +36,8 @@ pub struct Message {
 }
 
 impl Message {
-    /// The event `guerdon.<context>.v1.<event>` with a fresh UUIDv7 as its id. Remembers the current
-    /// span, of which the consumers' spans become children: make it where the request is handled.
+    /// Creates the event `guerdon.<context>.v1.<event>`. Its consumers' spans become children of the
+    /// current span, so call it where the request is handled.
     pub fn new(
         context: Schema,
         id: Uuid,
@@ -55,46 +55,48 @@ impl Message {
     }
 }
 
-/// Subject and CloudEvents type of an event.
+/// Returns the subject of an event, which is also its CloudEvents type.
 pub(super) fn event_type(context: Schema, event: &str) -> String {
     format!("guerdon.{}.v1.{event}", context.name())
 }
 
-/// Messages as columns for `unnest`, in the order of [`Columns::INSERT`]; for engines that write
-/// their outbox rows with other rows in one statement. They call [`wake`] after the commit.
+/// Messages as columns for `unnest`, in the order of [`Columns::INSERT`]; for engines that insert
+/// events together with other rows in one statement. They call [`wake`] after the commit.
 #[derive(Debug, Default)]
 pub struct Columns {
-    /// `uuid[]`
+    /// Parameter 1, `uuid[]`.
     pub ids: Vec<Uuid>,
-    /// `text[]`
+    /// Parameter 2, `text[]`.
     pub event_types: Vec<String>,
-    /// `text[]`
+    /// Parameter 3, `text[]`.
     pub aggregate_kinds: Vec<&'static str>,
-    /// `uuid[]`
+    /// Parameter 4, `uuid[]`.
     pub aggregate_ids: Vec<Uuid>,
-    /// `bigint[]`
+    /// Parameter 5, `bigint[]`.
     pub aggregate_versions: Vec<i64>,
-    /// `bytea[]`
+    /// Parameter 6, `bytea[]`.
     pub bodies: Vec<Vec<u8>>,
-    /// `text[]`
+    /// Parameter 7, `text[]`.
     pub traceparents: Vec<Option<String>>,
 }
 
 impl Columns {
-    /// The statement these columns are for. `unnest` keeps their order, and with it the positions.
+    /// Inserts the events and their ranges of positions. `unnest` keeps the order of the events.
     pub const INSERT: &str = "
-        with told as (
+        with inserted_events as (
             insert into :schema.outbox
                 (id, event_type, aggregate_kind, aggregate_id, aggregate_version, body, traceparent)
             select * from unnest
                 ($1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::bigint[], $6::bytea[], $7::text[])
             returning position)
-        insert into :schema.outbox_pending
+        insert into :schema.outbox_pending (first_position, last_position)
         select min(position), max(position)
-        from (select position, position - row_number() over (order by position) as run from told) runs
-        group by run";
+        from (
+            select position, position - row_number() over (order by position) as range_key
+            from inserted_events) positions
+        group by range_key";
 
-    /// Adds one row.
+    /// Adds an event.
     pub fn push(&mut self, message: Message) {
         self.ids.push(message.id);
         self.event_types.push(message.event_type);
@@ -106,16 +108,23 @@ impl Columns {
     }
 }
 
-/// Appends events in the caller's transaction; they leave within milliseconds of its commit.
+impl FromIterator<Message> for Columns {
+    fn from_iter<I: IntoIterator<Item = Message>>(messages: I) -> Self {
+        let mut columns = Self::default();
+        for message in messages {
+            columns.push(message);
+        }
+        columns
+    }
+}
+
+/// Appends events in the caller's transaction; they are published within milliseconds of its commit.
 pub async fn append_in_tx(
     conn: &mut PgConnection,
     schema: Schema,
-    messages: &[Message],
+    messages: impl IntoIterator<Item = Message>,
 ) -> Result<(), sqlx::Error> {
-    let mut columns = Columns::default();
-    for message in messages {
-        columns.push(message.clone());
-    }
+    let columns = Columns::from_iter(messages);
     sqlx::query(schema.sql(Columns::INSERT))
         .bind(columns.ids)
         .bind(columns.event_types)
@@ -130,7 +139,7 @@ pub async fn append_in_tx(
     Ok(())
 }
 
-/// Makes the relay look at once, and again a few times within the next half second: an append is
+/// Makes the relay poll now, and a few times within the next half second because an append is
 /// announced before its commit.
 pub fn wake() {
     APPENDED.send_replace(());

@@ -1,4 +1,4 @@
-//! One outbox row as a CloudEvents message (binary mode), and a batch of them in order.
+//! Publishing of outbox rows as CloudEvents messages (binary mode), in order.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -16,13 +16,13 @@ use uuid::Uuid;
 use super::batch;
 use crate::pg::Schema;
 
-/// All acks of a batch are awaited for this long together: the client's own ack timeout is not to
-/// be relied on (nats-io/nats.rs#1558).
-const ACKS_WITHIN: Duration = Duration::from_secs(4);
-/// Aggregates whose events are under way at the same time.
+/// Limit for all acks of a batch together: the client's own ack timeout is unreliable
+/// (nats-io/nats.rs#1558).
+const ACK_TIMEOUT: Duration = Duration::from_secs(4);
+/// Aggregates whose events are published concurrently.
 const CONCURRENCY: usize = 256;
 
-/// An outbox row as the relay reads it.
+/// A row of `outbox`.
 #[derive(Debug, sqlx::FromRow)]
 pub(super) struct Row {
     pub(super) id: Uuid,
@@ -38,11 +38,11 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// The columns, in SQL.
+    /// The columns for `select`.
     pub(super) const COLUMNS: &str = "id, position, event_type, aggregate_kind, aggregate_id, \
                                       aggregate_version, body, traceparent, created_at";
 
-    fn message(&self, context: Schema, run: Option<Uuid>) -> batch::Message {
+    fn message(&self, context: Schema, replay_id: Option<Uuid>) -> batch::Message {
         let mut headers = HeaderMap::new();
         let mut set = |name, value: String| headers.insert(HeaderName::from_static(name), value);
         set("ce-specversion", "1.0".to_owned());
@@ -59,8 +59,8 @@ impl Row {
         if let Some(traceparent) = &self.traceparent {
             set("traceparent", traceparent.clone());
         }
-        let message_id = match run {
-            Some(run) => format!("{}:{run}", self.id),
+        let message_id = match replay_id {
+            Some(replay_id) => format!("{}:{replay_id}", self.id),
             None => self.id.to_string(),
         };
         headers.insert(NATS_MESSAGE_ID, message_id);
@@ -72,53 +72,63 @@ impl Row {
     }
 }
 
-/// What became of a batch.
+/// The result of publishing a batch.
 #[derive(Debug, Default)]
 pub(super) struct Published {
-    /// Acknowledged rows.
+    /// Positions of the acknowledged rows.
     pub(super) positions: Vec<i64>,
-    /// One of the errors that kept the others back.
+    /// One of the errors of the other rows.
     pub(super) error: Option<async_nats::Error>,
 }
 
-/// Publishes rows in the order of their positions, which for the events of an aggregate is that of
-/// versions: together, or where that is refused, one by one. `run` sets a replay apart from what
-/// JetStream remembers as published.
+/// Publishes rows in the order of their positions, which within an aggregate is the order of
+/// versions: as a batch, or one by one if JetStream rejects the batch. A `replay_id` makes message
+/// ids unique, so that JetStream does not drop replayed events as duplicates.
 pub(super) async fn in_order(
     js: &Context,
     context: Schema,
     rows: Vec<Row>,
-    run: Option<Uuid>,
+    replay_id: Option<Uuid>,
 ) -> Published {
     if rows.len() > 1 {
-        let messages = rows.iter().map(|row| row.message(context, run)).collect();
-        match batch::publish(js, messages, ACKS_WITHIN).await {
+        let messages = rows
+            .iter()
+            .map(|row| row.message(context, replay_id))
+            .collect();
+        match batch::publish(js, messages, ACK_TIMEOUT).await {
             Ok(()) => {
                 return Published {
                     positions: rows.iter().map(|row| row.position).collect(),
                     error: None,
                 };
             }
-            Err(batch::Error::Away(error)) => {
+            Err(batch::Error::Unavailable(error)) => {
                 return Published {
                     positions: Vec::new(),
                     error: Some(error),
                 };
             }
-            // A duplicate, or one that can't be published: the others are to go all the same.
-            Err(refused) => tracing::debug!(%refused, "publishing events one by one"),
+            // One is a duplicate or can't be published; the others are published nevertheless.
+            Err(error) => {
+                tracing::debug!(%error, "outbox: batch rejected, publishing events one by one");
+            }
         }
     }
-    one_by_one(js, context, rows, run).await
+    one_by_one(js, context, rows, replay_id).await
 }
 
-/// Aggregates side by side, and the events of each in order of versions: the next leaves when the
-/// one before is acknowledged, and none follows a failure.
-async fn one_by_one(js: &Context, context: Schema, rows: Vec<Row>, run: Option<Uuid>) -> Published {
-    let deadline = Instant::now() + ACKS_WITHIN;
+/// Publishes aggregates concurrently, and the events of each in order of versions: each event after
+/// the previous one is acknowledged, and none after a failure.
+async fn one_by_one(
+    js: &Context,
+    context: Schema,
+    rows: Vec<Row>,
+    replay_id: Option<Uuid>,
+) -> Published {
+    let deadline = Instant::now() + ACK_TIMEOUT;
     let mut published = Published::default();
     let mut chains = stream::iter(by_aggregate(rows))
-        .map(|chain| publish_chain(js, context, chain, run, deadline))
+        .map(|chain| publish_chain(js, context, chain, replay_id, deadline))
         .buffer_unordered(CONCURRENCY);
     while let Some(chain) = chains.next().await {
         published.positions.extend(chain.positions);
@@ -127,14 +137,14 @@ async fn one_by_one(js: &Context, context: Schema, rows: Vec<Row>, run: Option<U
     published
 }
 
-/// Rows grouped by aggregate, groups in order of their first row.
+/// Groups rows by aggregate, in order of their first rows.
 fn by_aggregate(rows: Vec<Row>) -> Vec<Vec<Row>> {
     let mut chains: Vec<Vec<Row>> = Vec::new();
-    let mut places: HashMap<(String, Uuid), usize> = HashMap::new();
+    let mut indexes: HashMap<(String, Uuid), usize> = HashMap::new();
     for row in rows {
         let aggregate = (row.aggregate_kind.clone(), row.aggregate_id);
-        let place = *places.entry(aggregate).or_insert(chains.len());
-        match chains.get_mut(place) {
+        let index = *indexes.entry(aggregate).or_insert(chains.len());
+        match chains.get_mut(index) {
             Some(chain) => chain.push(row),
             None => chains.push(vec![row]),
         }
@@ -149,13 +159,13 @@ async fn publish_chain(
     js: &Context,
     context: Schema,
     chain: Vec<Row>,
-    run: Option<Uuid>,
+    replay_id: Option<Uuid>,
     deadline: Instant,
 ) -> Published {
     let mut published = Published::default();
     for row in chain {
         let position = row.position;
-        match timeout_at(deadline, publish(js, context, row, run)).await {
+        match timeout_at(deadline, publish(js, context, row, replay_id)).await {
             Ok(Ok(())) => published.positions.push(position),
             Ok(Err(error)) => {
                 published.error = Some(error.into());
@@ -174,9 +184,9 @@ async fn publish(
     js: &Context,
     context: Schema,
     row: Row,
-    run: Option<Uuid>,
+    replay_id: Option<Uuid>,
 ) -> Result<(), PublishError> {
-    let message = row.message(context, run);
+    let message = row.message(context, replay_id);
     let publish = PublishMessage::build()
         .headers(message.headers)
         .payload(message.payload);

@@ -1,7 +1,7 @@
-//! The relay: publishes committed outbox rows in order, one relay a schema at a time.
+//! The outbox relay: publishes committed events in order, one relay per schema at a time.
 //!
-//! It holds no lock or transaction while it publishes, and goes by `outbox_pending`, not by a cursor,
-//! because sequences commit out of order. While NATS is away it keeps trying.
+//! It reads `outbox_pending` and keeps no cursor, because sequences commit out of order. It holds no
+//! lock or transaction while it publishes. While NATS is unavailable it retries.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use async_nats::jetstream::Context;
 use sqlx::PgPool;
 use tokio::{
     sync::watch,
-    time::{Instant, sleep, sleep_until},
+    time::{Instant, sleep},
 };
 use tokio_util::sync::CancellationToken;
 
@@ -20,24 +20,24 @@ use super::{
     pending::Pending,
     publish::{self, Row},
 };
-use crate::{failpoint, pg::Schema};
+use crate::{backoff::Backoff, failpoint, pg::Schema};
 
-/// JetStream stores up to 1 000 together.
+/// Events per batch; JetStream stores up to 1 000 together.
 const BATCH: u16 = 1_000;
-/// Between the starts of two batches: each costs JetStream the same few writes to disk, however
-/// full, and commits of the services wait behind them.
-const PACE: Duration = Duration::from_millis(100);
-/// The first look after an append, which is announced before its commit; each next look waits twice
-/// as long.
-const SOON: Duration = Duration::from_millis(4);
-/// Between looks while nothing is announced: finds rows of other processes and late commits.
-const IDLE: Duration = Duration::from_millis(500);
+/// Minimum time between the starts of two batches: each costs JetStream the same few writes to disk,
+/// whatever its size, and commits of the services wait behind them.
+const MIN_BATCH_INTERVAL: Duration = Duration::from_millis(100);
+/// Delay of the first poll after an append, which is announced before its commit.
+const FIRST_POLL_DELAY: Duration = Duration::from_millis(4);
+/// Delay between polls without an append; finds events of other processes and late commits.
+const MAX_POLL_DELAY: Duration = Duration::from_millis(500);
+const FIRST_RETRY_DELAY: Duration = Duration::from_millis(125);
 
-/// Runs until the token is cancelled; then publishes what is there and gives up its lease.
+/// Runs until the token is cancelled; then publishes the committed events and releases its lease.
 pub async fn run(pool: PgPool, schema: Schema, js: Context, token: CancellationToken) {
     let relay = Relay::new(pool.clone(), schema, js);
     tokio::join!(
-        relay.work(outbox::appended(), &token),
+        relay.run(outbox::appended(), &token),
         housekeeping::run(&pool, schema, &token)
     );
 }
@@ -47,19 +47,19 @@ struct Relay {
     schema: Schema,
     js: Context,
     lease: Lease,
-    stream_is_there: bool,
+    stream_exists: bool,
     failing: bool,
 }
 
-/// What a look at the outbox came to.
-enum Pass {
-    /// Nothing to do, or somebody else does it.
+/// The result of a poll of the outbox.
+enum PollOutcome {
+    /// No events are pending, or another process has the lease.
     Idle,
-    /// All that was there is published; more may have come.
+    /// All pending events are published.
     Published,
-    /// As much as fits is published; more waits.
+    /// A full batch is published; more events are pending.
     Full,
-    /// NATS or the database is away.
+    /// NATS or the database is unavailable.
     Failed,
 }
 
@@ -70,92 +70,98 @@ impl Relay {
             pool,
             schema,
             js,
-            stream_is_there: false,
+            stream_exists: false,
             failing: false,
         }
     }
 
-    async fn work(mut self, mut appended: watch::Receiver<()>, token: &CancellationToken) {
-        let mut delay = SOON;
+    async fn run(mut self, mut appended: watch::Receiver<()>, token: &CancellationToken) {
+        let mut polls = Backoff::new(FIRST_POLL_DELAY, MAX_POLL_DELAY);
+        let mut retries = Backoff::new(FIRST_RETRY_DELAY, MAX_POLL_DELAY);
         while !token.is_cancelled() {
-            let next = Instant::now() + PACE;
-            match self.pass().await {
-                Pass::Full => continue,
-                Pass::Published => {
-                    delay = SOON;
-                    tokio::select! {
-                        () = token.cancelled() => break,
-                        () = sleep_until(next) => continue,
-                    }
-                }
-                Pass::Idle => {}
-                Pass::Failed => delay = delay.max(IDLE / 4),
+            let started = Instant::now();
+            let outcome = self.poll().await;
+            if !self.failing {
+                retries.reset();
             }
+            let (delay, wakes) = match outcome {
+                PollOutcome::Full => continue,
+                PollOutcome::Published => {
+                    polls.reset();
+                    (MIN_BATCH_INTERVAL.saturating_sub(started.elapsed()), false)
+                }
+                // Not woken during the first delay: appends may come faster than they commit.
+                PollOutcome::Idle => {
+                    let wakes = !polls.is_initial();
+                    (polls.next_delay(), wakes)
+                }
+                PollOutcome::Failed => (retries.next_delay(), false),
+            };
             tokio::select! {
                 () = token.cancelled() => break,
-                () = sleep(delay) => delay = (delay * 2).min(IDLE),
-                _ = appended.changed(), if delay > SOON && !self.failing => delay = SOON,
+                () = sleep(delay) => {}
+                _ = appended.changed(), if wakes => polls.reset(),
             }
         }
-        self.pass().await;
+        self.poll().await;
         if let Err(error) = self.lease.release().await {
-            tracing::debug!(%error, "the relay's lease expires by itself");
+            tracing::debug!(%error, "outbox relay: lease not released, it expires");
         }
     }
 
-    async fn pass(&mut self) -> Pass {
+    async fn poll(&mut self) -> PollOutcome {
         match self.publish_batch().await {
-            Ok(pass) => {
+            Ok(outcome) => {
                 if std::mem::take(&mut self.failing) {
-                    tracing::info!("the outbox is being published again");
+                    tracing::info!("outbox relay: publishing again");
                 }
-                pass
+                outcome
             }
             Err(error) => {
                 metrics::counter!("outbox_relay_failures_total").increment(1);
                 if !std::mem::replace(&mut self.failing, true) {
-                    tracing::warn!(%error, "the outbox waits");
+                    tracing::warn!(%error, "outbox relay: publish failed, retrying");
                 }
-                Pass::Failed
+                PollOutcome::Failed
             }
         }
     }
 
-    async fn publish_batch(&mut self) -> Result<Pass, async_nats::Error> {
+    async fn publish_batch(&mut self) -> Result<PollOutcome, async_nats::Error> {
         if !self.lease.hold().await? {
-            return Ok(Pass::Idle);
+            return Ok(PollOutcome::Idle);
         }
         if !is_connected(&self.js) {
             return Err("not connected to NATS".into());
         }
-        if !self.stream_is_there {
+        if !self.stream_exists {
             ensure_stream(&self.js, self.schema).await?;
-            self.stream_is_there = true;
+            self.stream_exists = true;
         }
         let pending = Pending::read(&self.pool, self.schema, BATCH).await?;
         if pending.positions.is_empty() {
-            return Ok(Pass::Idle);
+            return Ok(PollOutcome::Idle);
         }
         let full = pending.positions.len() == usize::from(BATCH);
         let rows = self.rows(&pending.positions).await?;
         let published = publish::in_order(&self.js, self.schema, rows, None).await;
-        // A crash or an error right here means that the batch is published again.
+        // After a crash or an error here the batch is published again.
         failpoint::hit("outbox.published");
         if failpoint::fails("outbox.published") {
             return Err("failpoint outbox.published".into());
         }
         if !published.positions.is_empty() {
             pending
-                .mark(&self.pool, self.schema, &published.positions)
+                .remove(&self.pool, self.schema, &published.positions)
                 .await?;
             metrics::counter!("outbox_published_total").increment(published.positions.len() as u64);
         }
         match published.error {
-            None if full => Ok(Pass::Full),
-            None => Ok(Pass::Published),
+            None if full => Ok(PollOutcome::Full),
+            None => Ok(PollOutcome::Published),
             Some(error) => {
-                // Perhaps because the stream is gone.
-                self.stream_is_there = false;
+                // The stream may have been deleted.
+                self.stream_exists = false;
                 Err(error)
             }
         }

@@ -1,4 +1,4 @@
-//! Publishing again what the outbox still holds, for when JetStream lost it.
+//! Replay of the outbox, for events that JetStream lost.
 
 use anyhow::Context as _;
 use async_nats::jetstream::Context;
@@ -14,8 +14,8 @@ use crate::pg::Schema;
 
 const BATCH: i64 = 256;
 
-/// Publishes every event made at or after `since` once more, in order, and says how many. Consumers
-/// that had them already skip them by their inbox.
+/// Publishes all events since `since` again, in order, and returns their number. Consumers skip
+/// those that are in their inbox.
 pub async fn replay(
     pool: &PgPool,
     schema: Schema,
@@ -25,27 +25,27 @@ pub async fn replay(
     ensure_stream(js, schema).await?;
     #[expect(
         clippy::disallowed_methods,
-        reason = "sets this run apart for JetStream and appears in no data"
+        reason = "serves JetStream's deduplication and appears in no data"
     )]
-    let run = Uuid::new_v4();
+    let replay_id = Uuid::new_v4();
     let sql = format!(
         "select {} from :schema.outbox where created_at >= $1 and position > $2
          order by position limit $3",
         Row::COLUMNS
     );
-    let (mut replayed, mut after) = (0, 0);
+    let (mut replayed, mut last_position) = (0, 0);
     loop {
         let rows: Vec<Row> = sqlx::query_as(schema.sql(&sql))
             .bind(since)
-            .bind(after)
+            .bind(last_position)
             .bind(BATCH)
             .fetch_all(pool)
             .await?;
         let Some(last) = rows.last() else {
             return Ok(replayed);
         };
-        after = last.position;
-        let published = publish::in_order(js, schema, rows, Some(run)).await;
+        last_position = last.position;
+        let published = publish::in_order(js, schema, rows, Some(replay_id)).await;
         if let Some(error) = published.error {
             return Err(anyhow::Error::from_boxed(error))
                 .with_context(|| format!("stopped after {replayed} events; run it again"));

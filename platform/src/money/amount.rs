@@ -8,13 +8,13 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use super::{DecimalPlaces, Percent, Rate, Rounding, round::divide, text};
 use crate::error::{Code, Failure, InvalidValue};
 
-/// Units in 1.
+/// Units of an amount of 1.
 pub(super) const ONE: i128 = 100_000_000;
 
-/// The first magnitude that no longer fits: 21 integer digits.
+/// The first magnitude out of range: 21 integer digits.
 const LIMIT: i128 = 10_i128.pow(20) * ONE;
 
-/// A sum or product has more than 20 integer digits.
+/// The error of a result with more than 20 integer digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the amount would have more than 20 integer digits")]
 pub struct OutOfRange;
@@ -25,7 +25,7 @@ impl From<OutOfRange> for Failure {
     }
 }
 
-/// An amount of money, price or balance: up to 20 integer digits and exactly 8 decimals.
+/// An amount, price or balance: up to 20 integer digits and exactly 8 decimals.
 ///
 /// ```
 /// # use platform::money::{Amount, DecimalPlaces, Percent, Rounding};
@@ -38,15 +38,15 @@ impl From<OutOfRange> for Failure {
 pub struct Amount(i128);
 
 impl Amount {
-    /// Nothing.
+    /// The amount 0.
     pub const ZERO: Self = Self(0);
 
-    /// Reads what a client writes: `^(0|[1-9][0-9]{0,18})(\.[0-9]{1,8})?$`.
+    /// Parses an amount of a client: `^(0|[1-9][0-9]{0,18})(\.[0-9]{1,8})?$`.
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
         text::parse_public(text).map(Self)
     }
 
-    /// From units of 10⁻⁸.
+    /// Creates an amount from units of 10⁻⁸.
     pub const fn from_units(units: i128) -> Result<Self, OutOfRange> {
         if units > -LIMIT && units < LIMIT {
             Ok(Self(units))
@@ -55,37 +55,37 @@ impl Amount {
         }
     }
 
-    /// In units of 10⁻⁸.
+    /// Returns the amount in units of 10⁻⁸.
     pub const fn units(self) -> i128 {
         self.0
     }
 
-    /// Whether it is 0.
+    /// Returns whether the amount is 0.
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }
 
-    /// Whether it is more than 0.
+    /// Returns whether the amount is more than 0.
     pub const fn is_positive(self) -> bool {
         self.0 > 0
     }
 
-    /// Whether it is less than 0.
+    /// Returns whether the amount is less than 0.
     pub const fn is_negative(self) -> bool {
         self.0 < 0
     }
 
-    /// The sum.
+    /// Adds two amounts.
     pub const fn add(self, other: Self) -> Result<Self, OutOfRange> {
         Self::from_units(self.0 + other.0)
     }
 
-    /// The difference.
+    /// Subtracts an amount.
     pub const fn sub(self, other: Self) -> Result<Self, OutOfRange> {
         Self::from_units(self.0 - other.0)
     }
 
-    /// So many times the amount.
+    /// Multiplies the amount by an integer.
     pub fn times(self, count: u64) -> Result<Self, OutOfRange> {
         let product = I256::from(self.0) * I256::from(count);
         product
@@ -94,22 +94,22 @@ impl Amount {
             .and_then(Self::from_units)
     }
 
-    /// The sum of all.
+    /// Adds amounts.
     pub fn sum(amounts: impl IntoIterator<Item = Self>) -> Result<Self, OutOfRange> {
         amounts.into_iter().try_fold(Self::ZERO, Self::add)
     }
 
-    /// Whether it has no more decimals than these, trailing zeros not counted.
+    /// Returns whether the amount has no more than these decimals, not counting trailing zeros.
     pub const fn fits(self, places: DecimalPlaces) -> bool {
         self.0 % places.unit() == 0
     }
 
-    /// Rounded to these places.
+    /// Rounds the amount to these decimals.
     pub fn round(self, places: DecimalPlaces, rounding: Rounding) -> Result<Self, OutOfRange> {
         self.ratio(1, 1, places, rounding)
     }
 
-    /// So many percent of the amount, rounded once.
+    /// Returns this percentage of the amount, rounded once.
     pub fn percent(
         self,
         percent: Percent,
@@ -119,7 +119,7 @@ impl Amount {
         self.ratio(percent.units(), 100 * ONE, places, rounding)
     }
 
-    /// The amount × the rate, rounded once: base asset to quote asset.
+    /// Returns amount × rate, rounded once: converts the base asset to the quote asset.
     pub fn at(
         self,
         rate: Rate,
@@ -129,7 +129,7 @@ impl Amount {
         self.ratio(rate.units(), ONE, places, rounding)
     }
 
-    /// The amount ÷ the rate, rounded once: quote asset back to base asset.
+    /// Returns amount ÷ rate, rounded once: converts the quote asset to the base asset.
     pub fn per(
         self,
         rate: Rate,
@@ -139,8 +139,8 @@ impl Amount {
         self.ratio(ONE, rate.units(), places, rounding)
     }
 
-    /// The amount × `part` ÷ `whole`, rounded once: a proportional share. A `whole` that is not
-    /// positive is out of range.
+    /// Returns amount × `part` ÷ `whole`, rounded once: a proportional share. Fails unless `whole` is
+    /// positive.
     pub fn mul_div(
         self,
         part: Self,
@@ -194,7 +194,7 @@ impl fmt::Debug for Amount {
     }
 }
 
-/// Reads what [`Display`](fmt::Display) writes: unlike [`Amount::parse`], with a sign and up to 20
+/// Parses the output of [`Display`](fmt::Display): unlike [`Amount::parse`] with a sign and up to 20
 /// digits. For text that this code base wrote.
 impl FromStr for Amount {
     type Err = InvalidValue;
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn shows_eight_decimals() {
+    fn text_has_eight_decimals() {
         for (units, text) in [
             (0, "0.00000000"),
             (1, "0.00000001"),
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn stops_at_twenty_integer_digits() {
+    fn results_beyond_twenty_integer_digits_are_out_of_range() {
         let max = Amount::from_units(LIMIT - 1).unwrap();
         let unit = Amount::from_units(1).unwrap();
         assert_eq!(max.add(unit), Err(OutOfRange));
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_significant_decimals_only() {
+    fn trailing_zeros_are_not_counted_as_decimals() {
         let cents = DecimalPlaces::new(2).unwrap();
         assert!(amount("14.20000000").fits(cents) && amount("-0.01").fits(cents));
         assert!(!amount("14.28444999").fits(cents));
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_never_create_value() {
+    fn a_share_rounded_down_does_not_exceed_its_part() {
         let (all, third) = (amount("100"), amount("33.33"));
         let cents = DecimalPlaces::new(2).unwrap();
         let share = amount("10")

@@ -1,19 +1,19 @@
-//! From one asset to another by a rate, in either direction.
+//! Conversion between two assets by a rate, in either direction.
 
 use super::{Amount, DecimalPlaces, OutOfRange, Rate, Rounding};
 
-/// How to turn amounts of one asset into another: by the pair's own rate, or by that of the inverse
-/// pair. Rounds once, at the asset's own decimals.
+/// The conversion of one asset to another, by the rate of the pair or of the inverse pair. Rounds
+/// once, to the decimals of the asset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Conversion {
-    /// The stored rate.
+    /// Stored rate.
     pub rate: Rate,
-    /// Whether the stored rate leads the other way: divide by it instead of multiplying.
+    /// Whether the stored rate is of the inverse pair: amounts are divided by it.
     pub inverse: bool,
 }
 
 impl Conversion {
-    /// What an amount of the first asset is worth in the second, whose decimals these are.
+    /// Converts an amount of the first asset to the second, which has these decimals.
     pub fn convert(
         self,
         amount: Amount,
@@ -27,14 +27,14 @@ impl Conversion {
         }
     }
 
-    /// What an amount of the first asset buys of the second, whose decimals these are: rounded down,
-    /// so that no value is created.
+    /// Converts a debit of the first asset to a credit of the second, which has these decimals. Rounds
+    /// down, so that no value is created.
     pub fn credited(self, amount: Amount, places: DecimalPlaces) -> Result<Amount, OutOfRange> {
         self.convert(amount, places, Rounding::Down)
     }
 
-    /// What an amount of the second asset costs in the first, whose decimals these are: rounded up,
-    /// so that no value is created.
+    /// Converts a credit of the second asset to a debit of the first, which has these decimals. Rounds
+    /// up, so that no value is created.
     pub fn debited(self, amount: Amount, places: DecimalPlaces) -> Result<Amount, OutOfRange> {
         let back = Self {
             inverse: !self.inverse,

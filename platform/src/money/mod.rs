@@ -1,5 +1,5 @@
-//! Exact money: integers of 10⁻⁸ with checked arithmetic, 256-bit intermediates and explicit
-//! rounding. What an asset is, and which of its amounts are allowed, is not known here.
+//! Exact amounts: integers of 10⁻⁸ with checked arithmetic, 256-bit intermediates and explicit
+//! rounding. Assets, and which amounts they allow, are not known here.
 
 mod amount;
 mod conversion;

@@ -1,4 +1,4 @@
-//! [`DecimalPlaces`]: how fine an asset can be divided.
+//! [`DecimalPlaces`], the number of decimals of an asset.
 
 use sqlx::{
     Decode, Encode, Postgres, Type,
@@ -14,10 +14,10 @@ use crate::error::{FieldCode, InvalidValue};
 pub struct DecimalPlaces(u8);
 
 impl DecimalPlaces {
-    /// The finest.
+    /// The maximum, 8.
     pub const MAX: Self = Self(8);
 
-    /// Checks that it is 0 to 8.
+    /// Creates a number of decimals; fails unless it is 0 to 8.
     pub fn new(places: i64) -> Result<Self, InvalidValue> {
         match u8::try_from(places) {
             Ok(places @ 0..=8) => Ok(Self(places)),
@@ -25,12 +25,12 @@ impl DecimalPlaces {
         }
     }
 
-    /// As a number.
+    /// Returns the number.
     pub const fn get(self) -> u8 {
         self.0
     }
 
-    /// The smallest amount with these decimals, in units of 10⁻⁸.
+    /// Returns the smallest amount with these decimals, in units of 10⁻⁸.
     pub(super) const fn unit(self) -> i128 {
         10_i128.pow(8 - self.0 as u32)
     }

@@ -1,5 +1,5 @@
-//! [`Amount`] as `numeric`, read from the wire format itself: what is not an amount (NaN, infinity,
-//! 1e40, a ninth decimal) is an error, where the decoders of general decimals panic or round.
+//! [`Amount`] as `numeric`, decoded from the wire format: a value that is not an amount (NaN, infinity,
+//! 1e40, a ninth decimal) is an error, where decoders of general decimals panic or round.
 //!
 //! Format: `numeric_send` in PostgreSQL's `src/backend/utils/adt/numeric.c`: counts of base-10000
 //! digits, weight of the first, sign, display scale, digits; all 16 bits, big-endian.
@@ -47,7 +47,7 @@ impl Decode<'_, Postgres> for Amount {
     }
 }
 
-/// The header and the digits. 8 decimals are exactly two digits after the point.
+/// Encodes header and digits. 8 decimals are exactly two digits after the point.
 fn words(amount: Amount) -> Vec<u16> {
     let mut digits = Vec::with_capacity(7);
     let mut rest = amount.units().unsigned_abs();
@@ -56,8 +56,8 @@ fn words(amount: Amount) -> Vec<u16> {
         rest /= 10_000;
     }
     let count = u16::try_from(digits.len()).expect("28 decimal digits make 7");
-    // Of `count` digits two are decimals, and the weight of the last integer digit is 0. It is
-    // signed on the wire: -1 for 0.5.
+    // Two of the digits are decimals, and the weight of the last integer digit is 0. The weight is
+    // signed: -1 for 0.5.
     let weight = if count == 0 { 0 } else { count.wrapping_sub(3) };
     let sign = if amount.is_negative() {
         NEGATIVE
@@ -72,7 +72,7 @@ fn words(amount: Amount) -> Vec<u16> {
 
 fn read(bytes: &[u8]) -> Result<Amount, BoxDynError> {
     let (pairs, []) = bytes.as_chunks::<2>() else {
-        return Err("half a word".into());
+        return Err("a numeric with an odd number of bytes".into());
     };
     let mut words = pairs.iter().map(|pair| u16::from_be_bytes(*pair));
     let mut header = || words.next().ok_or("a numeric without header");
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn writes_what_it_reads() {
+    fn encoded_amounts_are_decoded_again() {
         for text in [
             "0",
             "0.00000001",
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_is_no_amount() {
+    fn values_that_are_not_amounts_are_rejected() {
         for (what, words) in [
             ("NaN", vec![0, 0, 0xC000, 0]),
             ("infinity", vec![0, 0, 0xD000, 32]),
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[sqlx::test(migrations = false)]
-    async fn agrees_with_the_server(pool: sqlx::PgPool) {
+    async fn encoding_agrees_with_the_server(pool: sqlx::PgPool) {
         for text in [
             "0",
             "0.00000001",

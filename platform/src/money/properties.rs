@@ -1,10 +1,10 @@
-//! The arithmetic against long division on decimal digits, written independently of it.
+//! Comparison of the arithmetic with long division on decimal digits.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// Schoolbook numbers: decimal digits, most significant first.
+/// Multiplies decimal numbers digit by digit.
 fn multiply(a: &str, b: &str) -> String {
     let mut digits = vec![0_u32; a.len() + b.len()];
     for (i, x) in a.bytes().rev().enumerate() {
@@ -21,32 +21,37 @@ fn multiply(a: &str, b: &str) -> String {
         .collect()
 }
 
-/// The quotient, and twice the rest compared with the divisor, and whether there is a rest.
-fn long_division(dividend: &str, divisor: u128) -> (u128, std::cmp::Ordering, bool) {
+struct Quotient {
+    quotient: u128,
+    rest: u128,
+}
+
+fn long_division(dividend: &str, divisor: u128) -> Quotient {
     let (mut quotient, mut rest) = (0_u128, 0_u128);
     for digit in dividend.bytes() {
         rest = rest * 10 + u128::from(digit - b'0');
         quotient = quotient * 10 + rest / divisor;
         rest %= divisor;
     }
-    (quotient, (rest * 2).cmp(&divisor), rest != 0)
+    Quotient { quotient, rest }
 }
 
-/// `a × b / c` in steps of `10^(8 - places)`, all in units.
+/// Returns `a × b / c` in steps of `10^(8 - places)`, all in units.
 fn expected(a: i128, b: i128, c: i128, places: u8, rounding: Rounding) -> i128 {
     let step = 10_u128.pow(8 - u32::from(places));
     let product = multiply(&a.unsigned_abs().to_string(), &b.unsigned_abs().to_string());
-    let (quotient, half, rest) = long_division(&product, c.unsigned_abs() * step);
+    let divisor = c.unsigned_abs() * step;
+    let Quotient { quotient, rest } = long_division(&product, divisor);
     let away = match rounding {
-        Rounding::HalfAwayFromZero => half.is_ge(),
+        Rounding::HalfAwayFromZero => rest * 2 >= divisor,
         Rounding::Down => false,
-        Rounding::Up => rest,
+        Rounding::Up => rest != 0,
     };
     i128::try_from((quotient + u128::from(away)) * step).unwrap() * a.signum()
 }
 
 fn amounts() -> impl Strategy<Value = Amount> {
-    // Small and huge ones alike, and many that divide evenly.
+    // Small and large ones, many of them divisible by powers of ten.
     let magnitude = prop_oneof![
         0_i128..10_000,
         0_i128..10_i128.pow(12),
@@ -101,7 +106,7 @@ proptest! {
     }
 
     #[test]
-    fn debits_cover_what_they_credit(points in 1_i128..10_i128.pow(15), units in 1_i128..10_i128.pow(11)) {
+    fn the_debit_of_a_credit_does_not_exceed_the_amount(points in 1_i128..10_i128.pow(15), units in 1_i128..10_i128.pow(11)) {
         let rate = Rate::parse(&Amount::from_units(units).unwrap().to_string()).unwrap();
         let points = Amount::from_units(points).unwrap();
         let covered = points.at(rate, DecimalPlaces::MAX, Rounding::Down).unwrap();

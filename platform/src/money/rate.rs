@@ -1,4 +1,4 @@
-//! [`Rate`] and [`Percent`]: what an amount is multiplied by.
+//! [`Rate`] and [`Percent`], the factors of amounts.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use crate::error::{FieldCode, InvalidValue};
 pub struct Rate(Amount);
 
 impl Rate {
-    /// Reads what a client writes, by the grammar of amounts.
+    /// Parses a rate of a client, in the grammar of amounts.
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
         let rate = Amount::parse(text)?;
         if rate.is_positive() {
@@ -31,16 +31,16 @@ impl fmt::Display for Rate {
     }
 }
 
-/// A share in percent, 0 to 100.
+/// A percentage, 0 to 100.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, sqlx::Type)]
 #[sqlx(transparent)]
 pub struct Percent(Amount);
 
 impl Percent {
-    /// Nothing.
+    /// The percentage 0.
     pub const ZERO: Self = Self(Amount::ZERO);
 
-    /// Reads what a client writes, by the grammar of amounts.
+    /// Parses a percentage of a client, in the grammar of amounts.
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
         let percent = Amount::parse(text)?;
         if percent.units() <= 100 * ONE {
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn have_their_ranges() {
+    fn values_out_of_range_are_rejected() {
         assert!(Rate::parse("0").is_err() && Rate::parse("0.00000000").is_err());
         assert_eq!(Rate::parse("0.00000001").unwrap().to_string(), "0.00000001");
         assert_eq!(Percent::parse("100").unwrap().to_string(), "100.00000000");

@@ -1,19 +1,19 @@
-//! [`Rounding`], and the one division that applies it.
+//! [`Rounding`] and division with it.
 
 use ethnum::I256;
 
-/// Where a quotient goes that is not a whole number of units.
+/// The rounding of a quotient to an integer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rounding {
-    /// To the nearest; a tie away from 0. Taxes and unit bonuses.
+    /// To the nearest, ties away from 0: taxes and unit bonuses.
     HalfAwayFromZero,
-    /// Towards 0. What is credited by a conversion.
+    /// Towards 0: credits of conversions.
     Down,
-    /// Away from 0. What is debited by a conversion.
+    /// Away from 0: debits of conversions.
     Up,
 }
 
-/// `dividend / divisor`, rounded. The divisor is positive, and twice it fits.
+/// Returns `dividend / divisor`, rounded. The divisor must be positive, and twice it must fit.
 pub(super) fn divide(dividend: I256, divisor: I256, rounding: Rounding) -> I256 {
     let (quotient, rest) = (dividend / divisor, dividend % divisor);
     let away = match rounding {
@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ties_and_signs() {
+    fn division_rounds_ties_and_signs() {
         use Rounding::{Down, HalfAwayFromZero as Half, Up};
         for (dividend, rounding, quotient) in [
             (5, Half, 3),

@@ -1,9 +1,9 @@
-//! The two grammars of an amount: the strict one of clients, and what this code base writes itself.
+//! The two grammars of an amount: the one of clients, and the one of stored text.
 
 use super::{Amount, amount::ONE};
 use crate::error::{Code, FieldCode, InvalidValue};
 
-/// `^(0|[1-9][0-9]{0,18})(\.[0-9]{1,8})?$`, in units.
+/// Parses `^(0|[1-9][0-9]{0,18})(\.[0-9]{1,8})?$` to units.
 pub(super) fn parse_public(text: &str) -> Result<i128, InvalidValue> {
     let (integer, decimals) = split(text).ok_or_else(malformed)?;
     if integer.len() > 1 && integer.starts_with('0') {
@@ -24,7 +24,7 @@ pub(super) fn parse_public(text: &str) -> Result<i128, InvalidValue> {
     Ok(units(integer, decimals))
 }
 
-/// `^-?[0-9]{1,20}(\.[0-9]{1,8})?$`, in units.
+/// Parses `^-?[0-9]{1,20}(\.[0-9]{1,8})?$` to units.
 pub(super) fn parse_stored(text: &str) -> Result<i128, InvalidValue> {
     let (negative, digits) = text
         .strip_prefix('-')
@@ -38,7 +38,7 @@ pub(super) fn parse_stored(text: &str) -> Result<i128, InvalidValue> {
     amount.map(Amount::units).map_err(|_| malformed())
 }
 
-/// The digits before and after the point, if there is nothing but digits and one point at most.
+/// Splits a text into the digits before and after the point; `None` if it has other characters.
 fn split(text: &str) -> Option<(&str, &str)> {
     let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
     match text.split_once('.') {
@@ -49,7 +49,7 @@ fn split(text: &str) -> Option<(&str, &str)> {
     }
 }
 
-/// At most 20 and 8 digits, so that it cannot overflow.
+/// Returns the units of up to 20 and 8 digits, which cannot overflow.
 fn units(integer: &str, decimals: &str) -> i128 {
     let number = |digits: &str| {
         digits.bytes().fold(0_i128, |number, digit| {
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clients_write_plain_decimals_only() {
+    fn only_plain_decimals_are_accepted_from_clients() {
         for text in [
             "", ".", ".5", "5.", "00005", "1_000", "1,000", "0x10", " 5", "5 ", "+5", "--5", "-5",
             "-0", "１２", "٣", "1e3", "1E3", "1e-2", "NaN", "Infinity", "1.2.3", "1.+5", "1.-5",
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn and_get_them_exact() {
+    fn amounts_of_clients_are_parsed_exactly() {
         assert_eq!(parse_public("0"), Ok(0));
         assert_eq!(parse_public("0.00000001"), Ok(1));
         assert_eq!(parse_public("5.0"), Ok(500_000_000));

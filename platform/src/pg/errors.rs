@@ -1,4 +1,4 @@
-//! What a database error means: a broken rule of the domain, a moment's trouble, or a fault.
+//! Classification of database errors: a violated constraint, a transient error, or a fault.
 
 use std::{borrow::Cow, error::Error, time::Duration};
 
@@ -6,16 +6,16 @@ use sqlx::{error::DatabaseError, postgres::PgQueryResult};
 
 use crate::error::{Code, Failure};
 
-/// How often a transaction is run before its deadlock or serialization failure is given up.
-const ATTEMPTS: u32 = 6;
+/// Attempts at a transaction that fails with a deadlock or a serialization failure.
+const MAX_ATTEMPTS: u32 = 6;
 
-/// SQLSTATEs after which the same request may well succeed: lock and statement timeouts, an idle
-/// transaction ended by the server, and a server that is starting or stopping.
-const PASSING: [&str; 7] = [
+/// SQLSTATEs after which a retry may succeed: lock and statement timeouts, an idle transaction ended
+/// by the server, and a server that is starting or stopping.
+const TRANSIENT: [&str; 7] = [
     "55P03", "57014", "25P03", "57P01", "57P02", "57P03", "57P05",
 ];
 
-/// Whether the error says "not now" rather than "not so": the database is away, busy or restarting.
+/// Returns whether a retry may succeed: the database is unavailable, busy or restarting.
 pub fn is_transient(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Io(_)
@@ -27,7 +27,7 @@ pub fn is_transient(error: &sqlx::Error) -> bool {
         | sqlx::Error::BeginFailed => true,
         sqlx::Error::Database(database) => database.code().is_some_and(|code| {
             // 08 connection exception, 53 insufficient resources, 40 transaction rollback
-            ["08", "53", "40"].contains(&&code[..2]) || PASSING.contains(&code.as_ref())
+            ["08", "53", "40"].contains(&&code[..2]) || TRANSIENT.contains(&code.as_ref())
         }),
         _ => false,
     }
@@ -43,7 +43,7 @@ impl From<sqlx::Error> for Failure {
     }
 }
 
-/// Maps the violation of a named constraint to the error of the domain, for `map_err`:
+/// Maps violations of named constraints to errors of the domain, for `map_err`:
 ///
 /// ```
 /// # #[derive(Debug, thiserror::Error)]
@@ -72,7 +72,7 @@ pub fn on_constraint<E: From<sqlx::Error>, const N: usize>(
     }
 }
 
-/// A write that touched another number of rows than the code counts on is a fault.
+/// Checks the number of rows that a statement wrote; another number is a fault.
 #[expect(
     clippy::needless_pass_by_value,
     reason = "takes what execute() returns"
@@ -86,11 +86,11 @@ pub fn ensure_affected(result: PgQueryResult, rows: u64) -> Result<(), sqlx::Err
     }
 }
 
-/// Runs a whole transaction again when Postgres chose it as the victim of a deadlock (40P01) or
-/// could not serialize it (40001): `retry_serialization(|| self.transfer_once(&order))`.
+/// Retries a whole transaction after a deadlock (40P01) or a serialization failure (40001):
+/// `retry_serialization(|| self.transfer_once(&order))`.
 ///
-/// The future begins and commits. (Not `AsyncFnMut`: its futures are `Send` for no lifetime in
-/// particular, which a gRPC handler does not accept.)
+/// The future begins and commits. (Not `AsyncFnMut`: its futures are not `Send` for every lifetime,
+/// which a gRPC handler needs.)
 pub async fn retry_serialization<T, E, F, Fut>(mut transaction: F) -> Result<T, E>
 where
     E: Error + 'static,
@@ -100,19 +100,20 @@ where
     let mut attempt = 1;
     loop {
         match transaction().await {
-            Err(error) if attempt < ATTEMPTS && is_rolled_back(&error) => {
+            Err(error) if attempt < MAX_ATTEMPTS && is_rolled_back(&error) => {
                 metrics::counter!("db_transactions_retried_total").increment(1);
-                tracing::debug!(%error, attempt, "running a transaction again");
-                tokio::time::sleep(pause(attempt)).await;
+                tracing::debug!(%error, attempt, "postgres: transaction rolled back by the server, retrying");
+                tokio::time::sleep(delay(attempt)).await;
                 attempt += 1;
             }
-            outcome => return outcome,
+            result => return result,
         }
     }
 }
 
-/// 2, 4, 8 … ms, with up to as much again, so that two victims don't meet once more.
-fn pause(attempt: u32) -> Duration {
+/// Returns 2, 4, 8 … ms with jitter of up to the same again, so that two victims do not collide
+/// again.
+fn delay(attempt: u32) -> Duration {
     let base = 1_u64 << attempt.min(6);
     let nanos = std::time::SystemTime::UNIX_EPOCH
         .elapsed()
@@ -132,7 +133,7 @@ fn is_rolled_back(error: &(dyn Error + 'static)) -> bool {
 }
 
 fn sqlstate<'e>(error: &'e (dyn Error + 'static)) -> Option<Cow<'e, str>> {
-    // A transparent wrapper shows the source of `sqlx::Error`, which is the boxed database error.
+    // The source of a transparent wrapper is that of `sqlx::Error`: the boxed database error.
     if let Some(boxed) = error.downcast_ref::<Box<dyn DatabaseError>>() {
         return boxed.code();
     }

@@ -1,4 +1,4 @@
-//! Postgres: the pool, the one way to begin a transaction, and what errors of the database mean.
+//! Postgres: the pool, transactions, and the classification of database errors.
 //!
 //! A process waits for Postgres at its start and is not ready while it is unavailable. No SQL of a
 //! service lives here.
@@ -18,10 +18,10 @@ use tokio::time::{Instant, sleep};
 pub use errors::{ensure_affected, is_transient, on_constraint, retry_serialization};
 pub use server::{UnsupportedServer, is_reachable, wait_until_ready};
 
-/// How long `migrate` waits for a database that is not up yet.
+/// How long `migrate` waits for the database to become available.
 const MIGRATE_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// A schema's name, which becomes part of SQL text: lower-case letters and underscores only.
+/// The name of a schema, which becomes part of SQL text: lower-case letters and underscores only.
 ///
 /// ```
 /// const SCHEMA: platform::pg::Schema = platform::pg::Schema::new("orders");
@@ -31,54 +31,54 @@ const MIGRATE_TIMEOUT: Duration = Duration::from_mins(1);
 pub struct Schema(&'static str);
 
 impl Schema {
-    /// Panics, at compile time when used in a constant, on anything but `[a-z_]+`.
+    /// Creates a schema name. Panics unless it is `[a-z_]+`; in a constant at compile time.
     pub const fn new(name: &'static str) -> Self {
         let bytes = name.as_bytes();
         assert!(
             !bytes.is_empty() && bytes.len() < 64,
             "1 to 63 letters name a schema"
         );
-        let mut at = 0;
-        while at < bytes.len() {
+        let mut index = 0;
+        while index < bytes.len() {
             assert!(
-                bytes[at].is_ascii_lowercase() || bytes[at] == b'_',
+                bytes[index].is_ascii_lowercase() || bytes[index] == b'_',
                 "a schema's name is [a-z_]+"
             );
-            at += 1;
+            index += 1;
         }
         Self(name)
     }
 
-    /// The bare name, which is also the context's name on JetStream.
+    /// Returns the name, which is also the context's name on JetStream.
     pub const fn name(self) -> &'static str {
         self.0
     }
 
-    /// SQL text with `:schema` replaced: the only place where platform SQL is not a constant.
+    /// Returns SQL text with `:schema` replaced: the only SQL of platform that is not a constant.
     pub(crate) fn sql(self, text: &str) -> AssertSqlSafe<String> {
         AssertSqlSafe(text.replace(":schema", self.0))
     }
 }
 
-/// How a pool behaves. `Options::new` has the values of a service.
+/// Settings of a pool. `Options::new` has the values of a service.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Shown in `pg_stat_activity`.
+    /// Name in `pg_stat_activity`.
     pub application_name: &'static str,
-    /// Connections at most.
+    /// Maximum number of connections.
     pub max_connections: u32,
-    /// How long to wait for a connection.
+    /// Limit of the wait for a connection.
     pub acquire_timeout: Duration,
-    /// Server-side bound on a statement.
+    /// Server-side limit of a statement.
     pub statement_timeout: Duration,
-    /// Server-side bound on waiting for a row.
+    /// Server-side limit of the wait for a lock.
     pub lock_timeout: Duration,
-    /// Server-side bound on a transaction that does nothing.
+    /// Server-side limit of an idle transaction.
     pub idle_in_transaction_timeout: Duration,
 }
 
 impl Options {
-    /// The values of a service: a database that hangs costs a caller less than 3 seconds.
+    /// Returns the values of a service: a call fails within 3 seconds if the database hangs.
     pub const fn new(application_name: &'static str) -> Self {
         Self {
             application_name,
@@ -103,7 +103,7 @@ impl Options {
     }
 }
 
-/// A lazy pool: it connects on first use, so only a malformed URL is an error here.
+/// Creates a pool that connects on first use. Fails on a malformed URL only.
 pub fn connect(url: &str, options: &Options) -> Result<PgPool, sqlx::Error> {
     let server = PgConnectOptions::from_str(url)?
         .application_name(options.application_name)
@@ -111,7 +111,7 @@ pub fn connect(url: &str, options: &Options) -> Result<PgPool, sqlx::Error> {
     Ok(PgPoolOptions::new()
         .max_connections(options.max_connections)
         .acquire_timeout(options.acquire_timeout)
-        // A connection that was used a moment ago is taken as it is: its release has tested it.
+        // A connection that was used a moment ago needs no test: its release was one.
         .test_before_acquire(false)
         .before_acquire(|connection, meta| {
             Box::pin(async move {
@@ -125,30 +125,30 @@ pub fn connect(url: &str, options: &Options) -> Result<PgPool, sqlx::Error> {
         .connect_lazy_with(server))
 }
 
-/// Whether the session is outside a transaction: there, and only there, a simple query is its own
-/// transaction and starts with it. An aborted transaction answers with an error, which also makes
-/// the pool discard the connection.
+/// Returns whether the session is outside a transaction: only there a simple query is its own
+/// transaction, with the same start time. In an aborted transaction the query fails, and the pool
+/// discards the connection as well.
 async fn is_idle(connection: &mut PgConnection) -> Result<bool, sqlx::Error> {
     use sqlx::Row as _;
     let row = sqlx::raw_sql("select now() = statement_timestamp()")
         .fetch_one(connection)
         .await?;
-    // Simple queries answer in text.
+    // Simple queries return text.
     let idle = row.try_get_unchecked::<bool, _>(0)?;
     if !idle {
         metrics::counter!("db_connections_discarded_total").increment(1);
-        tracing::warn!("discarded a connection that was left inside a transaction");
+        tracing::warn!("postgres: connection was left inside a transaction, discarded");
     }
     Ok(idle)
 }
 
-/// Begins a transaction; the only place that does.
+/// Begins a transaction. Dropping it rolls it back.
 ///
-/// `BEGIN` runs in a task of its own, which ends even if the caller goes away: sqlx 0.9.0 leaves an
-/// open transaction on the pooled connection when that is cancelled (launchbadge/sqlx#4393).
-/// Dropping the transaction rolls it back.
+/// All transactions begin here. `BEGIN` runs in a task of its own, which completes if the caller is
+/// cancelled: otherwise sqlx 0.9.0 leaves an open transaction on the pooled connection
+/// (launchbadge/sqlx#4393).
 pub async fn tx(pool: &PgPool) -> Result<Transaction<'static, Postgres>, sqlx::Error> {
-    // A caller that leaves here also leaves the queue for a connection.
+    // A caller that is cancelled here leaves the queue for a connection.
     let connection = pool.acquire().await?;
     let begun = tokio::spawn(Transaction::begin(connection, None));
     begun
@@ -156,7 +156,7 @@ pub async fn tx(pool: &PgPool) -> Result<Transaction<'static, Postgres>, sqlx::E
         .unwrap_or_else(|_stopped| Err(sqlx::Error::WorkerCrashed))
 }
 
-/// Brings the schema up to date, as its owner role. Waits up to a minute for the database.
+/// Runs the migrations of a schema as its owner role. Waits up to a minute for the database.
 pub async fn migrate(owner_url: &str, migrator: &Migrator) -> anyhow::Result<()> {
     let options = PgConnectOptions::from_str(owner_url)?.application_name("migrate");
     let deadline = Instant::now() + MIGRATE_TIMEOUT;

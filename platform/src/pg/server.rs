@@ -6,6 +6,7 @@ use sqlx::PgPool;
 use tokio::time::{sleep, timeout};
 
 use super::is_transient;
+use crate::backoff::Backoff;
 
 /// How long the readiness check waits for a response.
 const READINESS_TIMEOUT: Duration = Duration::from_secs(2);
@@ -26,13 +27,12 @@ pub enum UnsupportedServer {
 
 /// Waits until the server responds, without a time limit. Fails if it does not meet the requirements.
 pub async fn wait_until_ready(pool: &PgPool) -> Result<(), UnsupportedServer> {
-    let mut delay = Duration::from_millis(50);
+    let mut retry = Backoff::new(Duration::from_millis(50), Duration::from_secs(1));
     loop {
         match verify(pool).await {
             Err(UnsupportedServer::Database(error)) if is_transient(&error) => {
                 tracing::info!(%error, "postgres: not available, waiting");
-                sleep(delay).await;
-                delay = (delay * 2).min(Duration::from_secs(1));
+                sleep(retry.next_delay()).await;
             }
             result => return result,
         }

@@ -56,7 +56,7 @@ use std::{future::Future, time::Duration};
 
 use uuid::Uuid;
 
-use crate::{error::Source, telemetry};
+use crate::{backoff::Backoff, error::Source, telemetry};
 
 pub use table::Table;
 pub use worker::{CONCURRENCY, run};
@@ -64,11 +64,9 @@ pub use worker::{CONCURRENCY, run};
 /// How long one process may drive an item before another resumes it; an attempt takes no longer.
 pub const LEASE: Duration = Duration::from_secs(10);
 
-/// The delay after the first failed attempt; it doubles with each further one.
-const MIN_DELAY: Duration = Duration::from_secs(1);
-
-/// The longest delay: what waits for another service goes on within this time of its return.
-const MAX_DELAY: Duration = Duration::from_secs(30);
+/// The delays after failed attempts. The maximum bounds how long an item waits after the return of a
+/// service that it needs.
+const RETRY: Backoff = Backoff::new(Duration::from_secs(1), Duration::from_secs(30));
 
 /// One kind of saga.
 pub trait Saga: Send + Sync {
@@ -121,14 +119,9 @@ impl Outcome {
         match self {
             Self::Completed | Self::Compensated(_) => None,
             Self::Unknown(_) if attempts <= 1 => Some(Duration::ZERO),
-            Self::Unknown(_) | Self::Failed(_) => Some(backoff(attempts)),
+            Self::Unknown(_) | Self::Failed(_) => Some(RETRY.after(attempts.max(1).unsigned_abs())),
         }
     }
-}
-
-fn backoff(attempts: i32) -> Duration {
-    let doublings = attempts.saturating_sub(1).clamp(0, 16).unsigned_abs();
-    (MIN_DELAY * 2_u32.pow(doublings)).min(MAX_DELAY)
 }
 
 #[cfg(test)]
@@ -145,8 +138,8 @@ mod tests {
     fn delays_double_up_to_a_limit() {
         let failed = Outcome::Failed("no".into());
         assert_eq!(delays(&failed), [1, 2, 4, 8, 16, 30, 30]);
-        assert_eq!(failed.retry_in(i32::MAX), Some(MAX_DELAY));
-        assert_eq!(failed.retry_in(0), Some(MIN_DELAY));
+        assert_eq!(failed.retry_in(i32::MAX), Some(Duration::from_secs(30)));
+        assert_eq!(failed.retry_in(0), Some(Duration::from_secs(1)));
     }
 
     #[test]

@@ -178,7 +178,7 @@ impl Essential {
         stop: &CancellationToken,
         process: &CancellationToken,
     ) -> anyhow::Result<()> {
-        // A task of its own, so that a panic ends there.
+        // A task of its own, which contains panics.
         let ended = tokio::spawn((self.start)(stop.clone())).await;
         let early = !stop.is_cancelled();
         process.cancel();

@@ -1,4 +1,4 @@
-//! The command line: `serve` (the default), and what an operator does to the service's schema.
+//! The command line: `serve` (the default), and the commands on the service's schema.
 
 use std::ffi::OsString;
 
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::config::{Settings, Telemetry};
 
-/// What was asked for.
+/// A parsed command line.
 pub(super) enum Invocation<C> {
     Serve(Box<C>),
     Database(DatabaseCommand),
@@ -25,7 +25,7 @@ impl<C: Settings> Invocation<C> {
     }
 }
 
-/// Reads the command line; prints help or what is wrong with it, and exits.
+/// Parses the command line; prints help or an error and exits.
 pub(super) fn parse<A: Application>() -> Invocation<A::Config> {
     read::<A>(std::env::args_os()).unwrap_or_else(|error| error.exit())
 }
@@ -50,7 +50,7 @@ fn serve<A: Application>(matches: &ArgMatches) -> Result<Invocation<A::Config>, 
 }
 
 fn command<A: Application>() -> Command {
-    // Flattened structs bring their own descriptions, so ours come last.
+    // Descriptions come last, as flattened structs have their own.
     let serve = A::Config::augment_args(Command::new("serve")).long_about(None);
     let command = A::Config::augment_args(Command::new(A::NAME))
         .about(A::ABOUT)
@@ -84,7 +84,7 @@ mod tests {
         ..Migrator::DEFAULT
     };
 
-    /// A stock-keeper that owns a schema, or owns none.
+    /// An application with or without a database.
     struct Stock<const OWNER: bool>;
 
     #[derive(Args)]
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn serving_is_the_default() {
+    fn serve_is_the_default() {
         for line in ["svc --service-secret x", "svc serve --service-secret x"] {
             assert!(
                 matches!(read_line::<true>(line), Ok(Invocation::Serve(_))),
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn operators_need_no_more_than_their_command_does() {
+    fn commands_on_the_schema_need_no_settings_of_serve() {
         for line in [
             "svc migrate --owner-database-url postgres://db/x --log debug",
             "svc replay --database-url postgres://db/x --since 2026-01-31T10:00:00Z",
@@ -159,17 +159,14 @@ mod tests {
                 "{line}: {:?}",
                 read.err()
             );
-            assert!(
-                read_line::<false>(line).is_err(),
-                "{line}: nothing to do it to"
-            );
+            assert!(read_line::<false>(line).is_err(), "{line}: no database");
         }
         let bad = "svc replay --database-url postgres://db/x --since yesterday";
         assert!(read_line::<true>(bad).is_err());
     }
 
     #[test]
-    fn help_tells_what_it_is() {
+    fn help_lists_description_commands_and_settings() {
         command::<Stock<true>>().debug_assert();
         let help = command::<Stock<true>>().render_long_help().to_string();
         assert!(help.starts_with("Counts the stock\n"), "{help}");

@@ -1,4 +1,4 @@
-//! The commands on a service's schema: `migrate`, `replay`, `dead-letters list|retry`, `verify`.
+//! Commands on a service's schema: `migrate`, `replay`, `dead-letters list|retry`, `verify`.
 
 use anyhow::Context as _;
 use async_nats::jetstream;
@@ -35,8 +35,8 @@ enum Action {
 
 #[derive(Args)]
 struct Replay {
-    /// Publishes every event appended at or after this time (RFC 3339) again; consumers skip those
-    /// they have applied.
+    /// Time (RFC 3339) since which events are published again; consumers skip those they have
+    /// applied.
     #[arg(long)]
     since: DateTime<FixedOffset>,
     #[command(flatten)]
@@ -45,9 +45,9 @@ struct Replay {
 
 #[derive(Subcommand)]
 enum DeadLetters {
-    /// Show the events whose consumer gave up on them, oldest first.
+    /// List the parked events, oldest first.
     List,
-    /// Give them back to their consumers.
+    /// Publish parked events again.
     Retry {
         /// Only the event with this id.
         #[arg(long)]
@@ -57,7 +57,7 @@ enum DeadLetters {
     },
 }
 
-/// The command lines of a service that owns this schema.
+/// Returns the commands on a database.
 pub(super) fn commands(database: Database, verify: Option<Verify>) -> Vec<Command> {
     let owner = || {
         url(
@@ -69,20 +69,20 @@ pub(super) fn commands(database: Database, verify: Option<Verify>) -> Vec<Comman
     let app = || url(URL, database.url_env, "Database url of the service's role");
     let migrate = Command::new("migrate").arg(owner());
     let replay = Replay::augment_args(Command::new("replay").arg(app()));
-    let letters = DeadLetters::augment_subcommands(Command::new("dead-letters").arg(app()));
+    let dead_letters = DeadLetters::augment_subcommands(Command::new("dead-letters").arg(app()));
     let verify = verify.map(|_| Command::new("verify").arg(app()));
-    let verify = verify.map(|verify| (verify, "Check that the data agree with each other"));
-    // Flattened structs bring their own descriptions, so ours come last.
+    let verify = verify.map(|verify| (verify, "Check the data for consistency"));
+    // Descriptions come last, as flattened structs have their own.
     [
-        (
-            migrate,
-            "Bring the schema up to date, as the role that owns it",
-        ),
+        (migrate, "Run the migrations, as the owner role"),
         (
             replay,
             "Publish past events again, after the broker lost them",
         ),
-        (letters, "Events that a consumer failed to apply too often"),
+        (
+            dead_letters,
+            "List or retry the events that a consumer failed to apply",
+        ),
     ]
     .into_iter()
     .chain(verify)
@@ -141,13 +141,17 @@ impl DatabaseCommand {
             Action::Migrate => {
                 pg::migrate(self.url.expose_secret(), migrator).await?;
                 let newest = migrator.iter().last().map(|newest| newest.version);
-                tracing::info!(newest, "schema {} is up to date", schema.name());
+                tracing::info!(
+                    schema = schema.name(),
+                    newest,
+                    "migrate: schema is up to date"
+                );
                 Ok(())
             }
             Action::Replay(Replay { since, nats }) => {
                 let js = broker(nats).await?;
                 let count = messaging::replay(&self.pool()?, schema, &js, since.to_utc()).await?;
-                tracing::info!(count, "published again");
+                tracing::info!(count, "replay: events published again");
                 Ok(())
             }
             Action::Verify(verify) => verify(self.pool()?).await,
@@ -155,7 +159,7 @@ impl DatabaseCommand {
             Action::DeadLetters(DeadLetters::Retry { event_id, nats }) => {
                 let js = broker(nats).await?;
                 let count = dead_letters::retry(&self.pool()?, schema, &js, *event_id).await?;
-                tracing::info!(count, "given back to their consumers");
+                tracing::info!(count, "dead letters: events published again");
                 Ok(())
             }
         }
@@ -163,25 +167,25 @@ impl DatabaseCommand {
 
     fn pool(&self) -> anyhow::Result<PgPool> {
         let options = pg::Options::new("operator");
-        pg::connect(self.url.expose_secret(), &options).context("the database url")
+        pg::connect(self.url.expose_secret(), &options).context("malformed database url")
     }
 }
 
 async fn broker(nats: &Nats) -> anyhow::Result<jetstream::Context> {
     let connected = messaging::jetstream::connect(&nats.nats_url, "operator").await;
-    connected.context("the address of NATS")
+    connected.context("malformed NATS url")
 }
 
-/// One line a letter, on standard output.
+/// Prints one line for each dead letter.
 async fn show(pool: &PgPool, schema: pg::Schema) -> anyhow::Result<()> {
-    for letter in dead_letters::list(pool, schema).await? {
+    for dead_letter in dead_letters::list(pool, schema).await? {
         println!(
             "{}  {}  {}  {} failures  {}",
-            letter.parked_at.to_rfc3339(),
-            letter.event_id,
-            letter.consumer,
-            letter.failures,
-            letter.reason
+            dead_letter.parked_at.to_rfc3339(),
+            dead_letter.event_id,
+            dead_letter.consumer,
+            dead_letter.failures,
+            dead_letter.reason
         );
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! What an application gets from its surroundings, and tests replace.
+//! The runtime of an application, parts of which tests replace.
 
 use crate::{
     auth::Auth,
@@ -8,23 +8,23 @@ use crate::{
     lifecycle::{Metrics, Readiness},
 };
 
-/// The surroundings of an application.
+/// Clock, ids and registries of an application.
 #[derive(Debug, Clone)]
 pub struct Runtime {
-    /// Tells the time.
+    /// Source of the current time.
     pub clock: Clock,
-    /// Makes ids.
+    /// Source of ids.
     pub ids: Ids,
-    /// Where the application registers what it can't do without.
+    /// Registry of readiness checks.
     pub readiness: Readiness,
-    /// What was counted so far, for an application that shows it itself.
+    /// The metrics, for an application that serves them itself.
     pub metrics: Metrics,
-    /// Replaces the keys and tokens of identity-svc.
+    /// Replacement of the keys and tokens of identity-svc, for tests.
     pub auth: Option<Auth>,
 }
 
 impl Runtime {
-    /// The real world.
+    /// Returns the runtime of a process in production.
     pub fn system() -> Self {
         Self {
             clock: Clock::system(),
@@ -35,8 +35,8 @@ impl Runtime {
         }
     }
 
-    /// Keys and tokens: identity-svc's, unless others were given. identity-svc itself makes its
-    /// own from its signing key and doesn't ask.
+    /// Returns verifier and token: identity-svc's unless they are replaced. identity-svc makes its own
+    /// from its signing key.
     pub fn auth(&self, service: &'static str, common: &Common) -> anyhow::Result<Auth> {
         match &self.auth {
             Some(auth) => Ok(auth.clone()),

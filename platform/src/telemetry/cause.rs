@@ -1,23 +1,23 @@
-//! Errors as one line of log: the whole chain, each link once.
+//! Errors with their causes as one line of log.
 
 use std::error::Error;
 
 use tonic::Status;
 
-/// The error and its causes, outermost first, joined by `: `.
+/// Returns the error and its causes, outermost first, joined by `: `.
 pub fn chain(error: &(dyn Error + 'static)) -> String {
     let mut parts: Vec<String> = Vec::new();
     let mut link = Some(error);
     while let Some(error) = link {
-        // Wrappers often quote what they wrap.
+        // Wrappers often repeat the text of their cause.
         parts.extend(text(error).filter(|text| !parts.iter().any(|part| part.contains(text))));
         link = error.source();
     }
     parts.join(": ")
 }
 
-/// A status prints its encoded details and its source too, which no one can read; with a source, it
-/// says nothing of its own.
+/// Returns the text of one error. For a status this is its message: its `Display` prints encoded
+/// details and the source too. With a source it has no text of its own.
 fn text(error: &(dyn Error + 'static)) -> Option<String> {
     match error.downcast_ref::<Status>() {
         Some(status) if status.source().is_some() => None,
@@ -32,7 +32,7 @@ mod tests {
     use crate::error::Failure;
 
     #[test]
-    fn each_cause_is_said_once() {
+    fn each_cause_appears_once() {
         let refused = std::io::Error::other("connection refused");
         let failure = Failure::unavailable("wallet").with_source(refused);
         assert_eq!(

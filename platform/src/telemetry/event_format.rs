@@ -1,5 +1,5 @@
-//! The two forms of a log line: `Pretty` for people, one line an event; `Json` for machines, one
-//! object an event. Both carry the trace id.
+//! The formats of a log event: `Pretty`, a line of text, and `Json`, an object. Both have the trace
+//! id.
 
 use std::fmt;
 
@@ -27,7 +27,7 @@ pub(super) struct Pretty;
 #[derive(Debug)]
 pub(super) struct Json;
 
-/// Writes no fields of spans, which appear in no line: nothing is formatted for them.
+/// Formats no fields of spans, which appear in no log line.
 #[derive(Debug)]
 pub(super) struct NoFields;
 
@@ -128,7 +128,7 @@ struct JsonLine<'a> {
     fields: Map<String, Value>,
 }
 
-/// An event taken apart.
+/// The message and the fields of an event.
 #[derive(Default)]
 struct Line {
     message: String,
@@ -181,8 +181,8 @@ impl Visit for Line {
     }
 }
 
-/// Trace and span id. Read from the attached context and not from the registry, so that a span
-/// which the log filter hides still names its trace.
+/// Returns trace and span id. They are read from the attached context and not from the registry, so
+/// that they are present if the log filter hides the span.
 fn trace() -> Option<(String, String)> {
     let context = opentelemetry::Context::current();
     let span = context.span().span_context().clone();
@@ -190,7 +190,8 @@ fn trace() -> Option<(String, String)> {
         .then(|| (span.trace_id().to_string(), span.span_id().to_string()))
 }
 
-/// The crate and the last module: `orders_svc::order::service` is `orders_svc::service`.
+/// Shortens a target to its crate and last module: `orders_svc::order::service` to
+/// `orders_svc::service`.
 fn short_target(target: &str) -> String {
     match (target.split_once("::"), target.rsplit_once("::")) {
         (Some((first, _)), Some((_, last))) => format!("{first}::{last}"),
@@ -200,7 +201,7 @@ fn short_target(target: &str) -> String {
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "the wall clock of a log line is never mocked"
+    reason = "the time of a log line is never mocked"
 )]
 fn now() -> DateTime<Utc> {
     Utc::now()
@@ -218,7 +219,7 @@ fn color(level: Level) -> &'static str {
     }
 }
 
-/// ANSI colors, or nothing when the output is not a terminal.
+/// Writes ANSI colors if the output is a terminal.
 #[derive(Clone, Copy)]
 struct Paint(bool);
 

@@ -1,7 +1,7 @@
-//! Logs and traces of a process: one `init`, one guard that flushes on every exit.
+//! Logs and traces of a process.
 //!
-//! The log layer and the OTLP layer have a filter each: a shared one would drop the spans of a
-//! process that logs only warnings. No personal data and no secret is ever a field.
+//! The log layer and the OTLP layer have separate filters: a shared one would drop the spans of a
+//! process that logs only warnings. Personal data and secrets are never fields.
 
 mod cause;
 mod event_format;
@@ -32,11 +32,11 @@ use self::event_format::NoFields;
 pub use cause::chain;
 pub use trace_context::{current_trace_id, current_traceparent, set_parent};
 
-/// How long a stopping process waits for its last spans to leave.
-const FLUSH: Duration = Duration::from_secs(3);
+/// Limit of the export of the last spans at exit.
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Flushes what is still buffered when dropped. Drop it outside async code while the runtime is
-/// alive: the exporter needs the runtime to send.
+/// Exports buffered spans when dropped. Drop it outside async code while the runtime is alive, which
+/// the exporter needs.
 #[derive(Debug)]
 #[must_use = "dropping it ends the export of traces"]
 pub struct Guard {
@@ -45,15 +45,15 @@ pub struct Guard {
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        // The collector may be away; that must not keep a process from ending, nor fail it.
-        if let Err(error) = self.provider.shutdown_with_timeout(FLUSH) {
-            tracing::debug!(%error, "the last spans were not exported");
+        // An unavailable collector must neither delay nor fail the exit.
+        if let Err(error) = self.provider.shutdown_with_timeout(FLUSH_TIMEOUT) {
+            tracing::debug!(%error, "telemetry: last spans not exported");
         }
     }
 }
 
-/// Installs the process-wide logger and tracer. Needs a tokio runtime (the exporter's channel).
-/// Fails on a bad `LOG` filter or endpoint, or when the process has a subscriber already.
+/// Installs the process-wide logger and tracer. Needs a tokio runtime (the exporter's channel). Fails
+/// on a malformed `LOG` filter or endpoint, or if the process has a subscriber.
 pub fn init(service: &'static str, settings: &Settings) -> anyhow::Result<Guard> {
     let provider = tracer_provider(service, settings)?;
     let filter = EnvFilter::try_new(&settings.log)
@@ -76,7 +76,7 @@ fn subscriber(
         .with(trace_layer(provider, service))
 }
 
-/// Traces like [`init`]'s, exports nothing, and logs only what a test asks about.
+/// Creates a subscriber that traces as in a service, exports nothing, and logs almost nothing.
 pub(crate) fn quiet_subscriber() -> impl Subscriber + Send + Sync {
     let provider = SdkTracerProvider::builder().build();
     let filter = EnvFilter::new("off,h2=info");
@@ -102,7 +102,7 @@ fn tracer_provider(
         let exporter = opentelemetry_otlp::SpanExporter::builder()
             .with_tonic()
             .with_endpoint(endpoint)
-            .with_timeout(FLUSH)
+            .with_timeout(FLUSH_TIMEOUT)
             .build()
             .with_context(|| format!("OTEL_EXPORTER_OTLP_ENDPOINT {endpoint}"))?;
         builder = builder.with_batch_exporter(exporter);
@@ -124,7 +124,8 @@ where
     }
 }
 
-/// Spans carry trace ids also when nothing is exported, so that logs and events can be joined.
+/// Creates the layer of traces. Spans have trace ids also when nothing is exported, for logs and
+/// events.
 fn trace_layer<S>(
     provider: &SdkTracerProvider,
     service: &'static str,
@@ -136,18 +137,17 @@ where
         .with_tracer(provider.tracer(service))
         .with_location(false)
         .with_threads(false)
-        // How long a span was polled and how long it waited: a lock and a look at the clock for
-        // every poll of every request.
+        // Busy and idle times of spans cost a lock and a clock read for every poll of every request.
         .with_tracked_inactivity(false)
-        // Asked anew for each span: a bare `tracing::enabled!` leaves each layer's answer behind in
-        // the thread, and a filter that is not asked again would take it for its own.
+        // A dynamic filter is evaluated for each span: `tracing::enabled!` leaves the results of the
+        // filters in the thread, and a static one would reuse a result that is not its own.
         .with_filter(
             dynamic_filter_fn(|metadata, _| is_traced(metadata))
                 .with_max_level_hint(LevelFilter::INFO),
         )
 }
 
-/// Our own spans; the transport's would trace the export of traces.
+/// Selects our own spans; those of the transport would trace the export of traces.
 fn is_traced(metadata: &Metadata<'_>) -> bool {
     const TRANSPORT: [&str; 6] = [
         "h2",
@@ -161,14 +161,14 @@ fn is_traced(metadata: &Metadata<'_>) -> bool {
     *metadata.level() <= Level::INFO && !TRANSPORT.contains(&root)
 }
 
-/// Panics are logged like every other fault: once, with the place, in the chosen format.
+/// Logs panics with their location, in the configured format.
 fn log_panics() {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         std::panic::set_hook(Box::new(|panic| {
-            let place = panic.location().map(ToString::to_string);
+            let location = panic.location().map(ToString::to_string);
             let message = panic.payload_as_str().unwrap_or("no message");
-            tracing::error!(place, "panicked: {message}");
+            tracing::error!(location, message, "process: task panicked");
         }));
     });
 }

@@ -1,4 +1,4 @@
-//! W3C trace context as text: what crosses HTTP, gRPC, the outbox and `JetStream`.
+//! W3C trace context as text, for HTTP, gRPC, the outbox and `JetStream`.
 
 use opentelemetry::{
     propagation::{Extractor, TextMapPropagator as _},
@@ -11,7 +11,7 @@ use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 /// The name of the header, metadata entry and message header that carries the context.
 const TRACEPARENT: &str = "traceparent";
 
-/// The current span as a `traceparent` value (`00-<trace>-<span>-<flags>`); `None` outside a
+/// Returns the current span as a `traceparent` value (`00-<trace>-<span>-<flags>`); `None` outside a
 /// traced span.
 pub fn current_traceparent() -> Option<String> {
     current().map(|context| {
@@ -24,19 +24,19 @@ pub fn current_traceparent() -> Option<String> {
     })
 }
 
-/// The id of the current trace in hex, for problem documents; `None` outside a traced span.
+/// Returns the id of the current trace in hexadecimal; `None` outside a traced span.
 pub fn current_trace_id() -> Option<String> {
     current().map(|context| context.trace_id().to_string())
 }
 
-/// Makes `span` a child of the span that `traceparent` names. Call it before the span is entered.
-/// A malformed value, which anyone can send, is ignored: the span starts a trace of its own.
+/// Makes `span` a child of the span in `traceparent`. Call it before the span is entered. A malformed
+/// value, which anyone can send, is ignored: the span starts a new trace.
 pub fn set_parent(span: &Span, traceparent: &str) {
     let parent = TraceContextPropagator::new().extract(&Single(traceparent));
     if parent.span().span_context().is_valid()
         && let Err(error) = span.set_parent(parent)
     {
-        tracing::trace!(%error, "the span keeps its own parent");
+        tracing::trace!(%error, "telemetry: parent of the span not set");
     }
 }
 
@@ -46,7 +46,7 @@ fn current() -> Option<SpanContext> {
     span.is_valid().then_some(span)
 }
 
-/// A carrier that holds nothing but the `traceparent`.
+/// A carrier of the `traceparent` only.
 struct Single<'a>(&'a str);
 
 impl Extractor for Single<'_> {
@@ -73,13 +73,13 @@ mod tests {
     }
 
     #[test]
-    fn outside_a_trace_there_is_no_context() {
+    fn there_is_no_context_outside_a_trace() {
         assert_eq!(current_traceparent(), None);
         assert_eq!(current_trace_id(), None);
     }
 
     #[test]
-    fn a_child_keeps_the_trace_and_gets_its_own_span_id() {
+    fn a_child_has_the_trace_of_its_parent_and_a_new_span_id() {
         let (traceparent, trace) = traced(|| {
             let span = info_span!("child");
             set_parent(&span, REMOTE);
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_about_levels_leaves_spans_traced() {
+    fn a_check_of_an_enabled_level_leaves_spans_traced() {
         let trace = || info_span!("asked").in_scope(current_trace_id);
         traced(|| {
             assert!(trace().is_some());

@@ -9,7 +9,7 @@ use platform::{
     messaging::outbox::{self, Aggregate, Message},
     pg::{self, Schema},
     service::{Application, Backbone, Database, Runtime},
-    testing::messaging_tables,
+    testing::{eventually, messaging_tables},
 };
 use prost_types::Timestamp;
 use secrecy::SecretString;
@@ -21,7 +21,7 @@ use sqlx::{
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use crate::bed::{SOON, env, uuid};
+use crate::harness::{TIMEOUT, env, uuid};
 
 const SCHEMA: Schema = Schema::new("backbone");
 static MIGRATOR: Migrator = Migrator::DEFAULT;
@@ -112,10 +112,17 @@ async fn append(pool: &PgPool) {
         &Timestamp::default(),
     );
     let mut tx = pg::tx(pool).await.unwrap();
-    outbox::append_in_tx(&mut tx, SCHEMA, &[event])
+    outbox::append_in_tx(&mut tx, SCHEMA, [event])
         .await
         .unwrap();
     tx.commit().await.unwrap();
+}
+
+async fn pending(pool: &PgPool) -> i64 {
+    sqlx::query_scalar("select count(*) from backbone.outbox_pending")
+        .fetch_one(pool)
+        .await
+        .unwrap()
 }
 
 #[sqlx::test(migrations = false)]
@@ -149,16 +156,19 @@ async fn a_service_ends_workers_then_essential_tasks_then_the_relay(
     let running = tokio::spawn(service.run_until_stopped(stop.clone()));
     let mut ready = runtime.readiness.subscribe();
     let ready = ready.wait_for(|ready| *ready);
-    timeout(SOON, ready).await.unwrap().unwrap();
+    timeout(TIMEOUT, ready).await.unwrap().unwrap();
+    append(&pool).await;
+    eventually("the relay publishes", TIMEOUT, async || {
+        pending(&pool).await == 0
+    })
+    .await;
 
     stop.cancel();
-    timeout(SOON, running).await.unwrap().unwrap().unwrap();
+    timeout(TIMEOUT, running).await.unwrap().unwrap().unwrap();
     assert_eq!(*ended.lock().unwrap(), ["worker", "engine"]);
     assert!(pool.is_closed());
     let observer = observer.connect_with(options).await.unwrap();
-    let pending = sqlx::query_scalar("select count(*) from backbone.outbox_pending");
-    let pending: i64 = pending.fetch_one(&observer).await.unwrap();
-    assert_eq!(pending, 0, "the relay published the last events");
+    assert_eq!(pending(&observer).await, 0, "the last events are published");
 }
 
 #[sqlx::test(migrations = false)]
@@ -169,7 +179,7 @@ async fn an_essential_task_that_ends_early_stops_the_service(
     let (mut service, _) = build(&options, NO_NATS).await;
     service.backbone.essential("engine", |_| async { Ok(()) });
     let run = service.run_until_stopped(CancellationToken::new());
-    let error = timeout(SOON, run).await.unwrap().unwrap_err();
+    let error = timeout(TIMEOUT, run).await.unwrap().unwrap_err();
     assert_eq!(error.to_string(), "task engine ended before it was stopped");
 }
 
@@ -183,6 +193,6 @@ async fn an_essential_task_that_panics_stops_the_service(
         .backbone
         .essential("engine", |_| async { panic!("a bug") });
     let run = service.run_until_stopped(CancellationToken::new());
-    let error = timeout(SOON, run).await.unwrap().unwrap_err();
+    let error = timeout(TIMEOUT, run).await.unwrap().unwrap_err();
     assert!(error.to_string().contains("panicked"), "{error}");
 }

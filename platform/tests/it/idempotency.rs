@@ -18,7 +18,7 @@ use sqlx::{
     postgres::{PgConnectOptions, PgPoolOptions},
 };
 
-use crate::bed::Bed;
+use crate::harness::Harness;
 
 fn key(text: &str, hash: &str) -> Key {
     let mut request = tonic::Request::new(());
@@ -38,14 +38,20 @@ fn resource(seconds: i64) -> Timestamp {
     Timestamp { seconds, nanos: 0 }
 }
 
-async fn bed(options: PgConnectOptions) -> Bed {
-    let bed = Bed::new(options).await;
-    bed.execute("create table :schema.effects (n bigint)").await;
-    bed
+async fn harness(options: PgConnectOptions) -> Harness {
+    let harness = Harness::new(options).await;
+    harness
+        .execute("create table :schema.effects (n bigint)")
+        .await;
+    harness
 }
 
-async fn effect_in_tx(bed: &Bed, conn: &mut PgConnection, n: i64) -> Result<Timestamp, Failure> {
-    let sql = format!("insert into {}.effects values ($1)", bed.schema.name());
+async fn effect_in_tx(
+    harness: &Harness,
+    conn: &mut PgConnection,
+    n: i64,
+) -> Result<Timestamp, Failure> {
+    let sql = format!("insert into {}.effects values ($1)", harness.schema.name());
     sqlx::query(sqlx::AssertSqlSafe(sql))
         .bind(n)
         .execute(conn)
@@ -57,17 +63,17 @@ async fn effect_in_tx(bed: &Bed, conn: &mut PgConnection, n: i64) -> Result<Time
     }
 }
 
-async fn call(bed: &Bed, key: Option<&Key>, n: i64) -> Result<Reply<Timestamp>, Failure> {
-    let mut work = match idempotency::start(&bed.pool, bed.schema, key).await? {
+async fn call(harness: &Harness, key: Option<&Key>, n: i64) -> Result<Reply<Timestamp>, Failure> {
+    let mut work = match idempotency::start(&harness.pool, harness.schema, key).await? {
         Started::Replay(reply) => return Ok(reply),
         Started::Fresh(work) => work,
     };
-    let resource = effect_in_tx(bed, &mut work, n).await?;
+    let resource = effect_in_tx(harness, &mut work, n).await?;
     Ok(work.commit(resource).await?)
 }
 
-async fn effects(bed: &Bed) -> i64 {
-    bed.count("select count(*) from :schema.effects").await
+async fn effects(harness: &Harness) -> i64 {
+    harness.count("select count(*) from :schema.effects").await
 }
 
 /// Checks that a future is `Send`, as a handler's must be.
@@ -80,14 +86,14 @@ async fn concurrent_requests_with_one_key_have_one_effect(
     _: PgPoolOptions,
     options: PgConnectOptions,
 ) {
-    let bed = bed(options).await;
+    let harness = harness(options).await;
     let key = key("same", "00");
-    let (bed, key) = (&bed, &key);
-    let calls =
-        (1..=100).map(|n| assert_send(pg::retry_serialization(move || call(bed, Some(key), n))));
+    let (harness, key) = (&harness, &key);
+    let calls = (1..=100)
+        .map(|n| assert_send(pg::retry_serialization(move || call(harness, Some(key), n))));
     let results = join_all(calls).await;
-    assert_eq!(effects(bed).await, 1);
-    let effect = bed.count("select n from :schema.effects").await;
+    assert_eq!(effects(harness).await, 1);
+    let effect = harness.count("select n from :schema.effects").await;
     let fresh = results
         .iter()
         .flatten()
@@ -107,28 +113,31 @@ async fn concurrent_requests_with_one_key_have_one_effect(
 
 #[sqlx::test(migrations = false)]
 async fn a_key_with_another_body_is_refused(_: PgPoolOptions, options: PgConnectOptions) {
-    let bed = bed(options).await;
+    let harness = harness(options).await;
     for round in 0..20 {
         let (one, other) = (key(&round.to_string(), "00"), key(&round.to_string(), "01"));
-        let (one, other) = tokio::join!(call(&bed, Some(&one), 1), call(&bed, Some(&other), 2));
+        let (one, other) = tokio::join!(
+            call(&harness, Some(&one), 1),
+            call(&harness, Some(&other), 2)
+        );
         let refused = match (one, other) {
             (Ok(_), Err(refused)) | (Err(refused), Ok(_)) => refused,
             both => panic!("{both:?}"),
         };
         assert_eq!(refused.code, Code::IdempotencyKeyReused);
-        assert_eq!(effects(&bed).await, round + 1);
+        assert_eq!(effects(&harness).await, round + 1);
     }
 }
 
 #[sqlx::test(migrations = false)]
 async fn a_refused_request_may_be_sent_again(_: PgPoolOptions, options: PgConnectOptions) {
-    let bed = bed(options).await;
+    let harness = harness(options).await;
     let key = key("k", "00");
-    let refused = call(&bed, Some(&key), -1).await.unwrap_err();
+    let refused = call(&harness, Some(&key), -1).await.unwrap_err();
     assert_eq!(refused.code, Code::InsufficientFunds);
-    assert_eq!(effects(&bed).await, 0);
-    assert!(!call(&bed, Some(&key), 1).await.unwrap().replayed);
-    let replayed = call(&bed, Some(&key), 2).await.unwrap();
+    assert_eq!(effects(&harness).await, 0);
+    assert!(!call(&harness, Some(&key), 1).await.unwrap().replayed);
+    let replayed = call(&harness, Some(&key), 2).await.unwrap();
     assert_eq!(
         replayed,
         Reply {
@@ -138,36 +147,37 @@ async fn a_refused_request_may_be_sent_again(_: PgPoolOptions, options: PgConnec
     );
     let response = replayed.into_response();
     assert!(idempotency::is_replay(response.metadata()));
-    call(&bed, None, 3).await.unwrap();
+    call(&harness, None, 3).await.unwrap();
     assert!(!idempotency::is_replay(
-        call(&bed, None, 3)
+        call(&harness, None, 3)
             .await
             .unwrap()
             .into_response()
             .metadata()
     ));
-    assert_eq!(effects(&bed).await, 3);
+    assert_eq!(effects(&harness).await, 3);
 }
 
 #[sqlx::test(migrations = false)]
 async fn a_key_expires_after_a_day(_: PgPoolOptions, options: PgConnectOptions) {
-    let bed = bed(options).await;
+    let harness = harness(options).await;
     let key = key("k", "00");
-    call(&bed, Some(&key), 1).await.unwrap();
-    bed.execute("update :schema.idempotency_keys set created_at = now() - interval '25 hours'")
+    call(&harness, Some(&key), 1).await.unwrap();
+    harness
+        .execute("update :schema.idempotency_keys set created_at = now() - interval '25 hours'")
         .await;
-    let again = call(&bed, Some(&key), 2).await.unwrap();
+    let again = call(&harness, Some(&key), 2).await.unwrap();
     assert_eq!(again, Reply::fresh(resource(2)));
-    assert!(call(&bed, Some(&key), 3).await.unwrap().replayed);
+    assert!(call(&harness, Some(&key), 3).await.unwrap().replayed);
 }
 
 #[sqlx::test(migrations = false)]
 async fn a_key_is_in_use_until_its_saga_ends(_: PgPoolOptions, options: PgConnectOptions) {
-    let bed = bed(options).await;
+    let harness = harness(options).await;
     let key = key("k", "00");
     let begin = async || {
-        let mut tx = pg::tx(&bed.pool).await.unwrap();
-        let begun = begin_in_tx(&mut tx, bed.schema, &key).await;
+        let mut tx = pg::tx(&harness.pool).await.unwrap();
+        let begun = begin_in_tx(&mut tx, harness.schema, &key).await;
         tx.commit().await.unwrap();
         begun
     };
@@ -176,15 +186,15 @@ async fn a_key_is_in_use_until_its_saga_ends(_: PgPoolOptions, options: PgConnec
     assert_eq!(in_use.code, Code::IdempotencyKeyInUse);
     assert_eq!(in_use.retry_after, Some(Duration::from_secs(1)));
 
-    let mut tx = pg::tx(&bed.pool).await.unwrap();
-    forget_in_tx(&mut tx, bed.schema, key.scope())
+    let mut tx = pg::tx(&harness.pool).await.unwrap();
+    forget_in_tx(&mut tx, harness.schema, key.scope())
         .await
         .unwrap();
     tx.commit().await.unwrap();
     assert_eq!(begin().await.unwrap(), Begin::Fresh);
 
-    let mut tx = pg::tx(&bed.pool).await.unwrap();
-    complete_in_tx(&mut tx, bed.schema, key.scope(), &resource(7))
+    let mut tx = pg::tx(&harness.pool).await.unwrap();
+    complete_in_tx(&mut tx, harness.schema, key.scope(), &resource(7))
         .await
         .unwrap();
     tx.commit().await.unwrap();
@@ -199,12 +209,12 @@ async fn a_key_is_in_use_until_its_saga_ends(_: PgPoolOptions, options: PgConnec
 
 #[sqlx::test(migrations = false)]
 async fn a_batch_inserts_its_records_in_one_statement(_: PgPoolOptions, options: PgConnectOptions) {
-    let bed = bed(options).await;
+    let harness = harness(options).await;
     let keys = ["a", "b", "c"].map(|text| key(text, "00"));
     let scopes = keys.clone().map(|key| *key.scope());
-    let mut tx = pg::tx(&bed.pool).await.unwrap();
+    let mut tx = pg::tx(&harness.pool).await.unwrap();
     assert!(
-        find_in_tx(&mut tx, bed.schema, &scopes)
+        find_in_tx(&mut tx, harness.schema, &scopes)
             .await
             .unwrap()
             .is_empty()
@@ -216,14 +226,14 @@ async fn a_batch_inserts_its_records_in_one_statement(_: PgPoolOptions, options:
     let sql = format!(
         "insert into {}.idempotency_keys (scope, request_hash, response)
          select * from unnest($1::bytea[], $2::bytea[], $3::bytea[])",
-        bed.schema.name()
+        harness.schema.name()
     );
     let insert = sqlx::query(sqlx::AssertSqlSafe(sql))
         .bind(columns.scopes)
         .bind(columns.request_hashes)
         .bind(columns.responses);
     insert.execute(&mut *tx).await.unwrap();
-    let mut found = find_in_tx(&mut tx, bed.schema, &scopes).await.unwrap();
+    let mut found = find_in_tx(&mut tx, harness.schema, &scopes).await.unwrap();
     assert_eq!(found.len(), 2);
     let recorded = found.remove(&scopes[1]).unwrap();
     assert!(recorded.clone().response_for(&key("b", "01")).is_err());

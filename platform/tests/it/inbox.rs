@@ -1,4 +1,4 @@
-//! Effects happen once, trouble is waited out, and what cannot succeed is put aside.
+//! Events are applied once, transient errors are retried, and failing events are parked.
 
 use std::{
     future::pending,
@@ -26,28 +26,27 @@ use sqlx::{
 };
 use tokio::sync::Notify;
 
-use crate::bed::{Bed, SOON};
+use crate::harness::{Harness, TIMEOUT};
 
-/// Counts the effects of each event in a table, after as many failures as it is told.
+/// Inserts a row for each event, after a number of failures.
 #[derive(Clone)]
-struct Count {
+struct CountEffects {
     schema: &'static str,
-    failing: Arc<AtomicU32>,
-    with: Code,
+    failures_left: Arc<AtomicU32>,
+    code: Code,
 }
 
-impl Count {
-    fn after(bed: &Bed, failures: u32, with: Code) -> Self {
-        let failing = Arc::new(AtomicU32::new(failures));
+impl CountEffects {
+    fn after(harness: &Harness, failures: u32, code: Code) -> Self {
         Self {
-            schema: bed.schema.name(),
-            failing,
-            with,
+            schema: harness.schema.name(),
+            failures_left: Arc::new(AtomicU32::new(failures)),
+            code,
         }
     }
 }
 
-impl Handler for Count {
+impl Handler for CountEffects {
     type Body = Timestamp;
 
     async fn apply_in_tx(
@@ -64,62 +63,78 @@ impl Handler for Count {
             .await?;
         let fails = |left: u32| left.checked_sub(1);
         match self
-            .failing
+            .failures_left
             .fetch_update(Ordering::SeqCst, Ordering::SeqCst, fails)
         {
-            Ok(_) => Err(Failure::new(self.with, "as told")),
+            Ok(_) => Err(Failure::new(self.code, "as told")),
             Err(_) => Ok(()),
         }
     }
 }
 
-async fn bed(options: PgConnectOptions) -> Bed {
-    let bed = Bed::new(options).await;
-    bed.execute("create table :schema.effects (event_id uuid)")
+async fn harness_with_effects(options: PgConnectOptions) -> Harness {
+    let harness = Harness::new(options).await;
+    harness
+        .execute("create table :schema.effects (event_id uuid)")
         .await;
-    bed.start_relay();
-    bed
+    harness.start_relay();
+    harness
 }
 
-fn consumer(bed: &Bed) -> Consumer {
-    let mut consumer = Consumer::new("counting-svc", bed.schema, bed.schema, "ThingDone");
+fn consumer(harness: &Harness) -> Consumer {
+    let mut consumer = Consumer::new("counting-svc", harness.schema, harness.schema, "ThingDone");
     consumer.first_delay = Duration::from_millis(2);
-    consumer.longest_delay = Duration::from_millis(20);
+    consumer.max_delay = Duration::from_millis(20);
     consumer
 }
 
-fn start(bed: &Bed, handler: impl Handler) {
-    let (js, pool) = (bed.js.clone(), bed.pool.clone());
+fn start(harness: &Harness, handler: impl Handler) {
+    let (js, pool) = (harness.js.clone(), harness.pool.clone());
     tokio::spawn(inbox::run(
-        consumer(bed),
+        consumer(harness),
         js,
         pool,
         handler,
-        bed.token.clone(),
+        harness.token.clone(),
     ));
 }
 
-async fn effects(bed: &Bed) -> i64 {
-    bed.count("select count(*) from :schema.effects").await
+async fn effects(harness: &Harness) -> i64 {
+    harness.count("select count(*) from :schema.effects").await
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_redelivered_event_has_one_effect(_: PgPoolOptions, options: PgConnectOptions) {
-    let bed = bed(options).await;
-    start(&bed, Count::after(&bed, 0, Code::Internal));
-    bed.commit_event().await;
-    bed.commit_event().await;
-    eventually("two effects", SOON, async || effects(&bed).await == 2).await;
+async fn a_redelivered_event_is_applied_once(_: PgPoolOptions, options: PgConnectOptions) {
+    let harness = harness_with_effects(options).await;
+    start(&harness, CountEffects::after(&harness, 0, Code::Internal));
+    harness.commit_event().await;
+    harness.commit_event().await;
+    eventually("two effects", TIMEOUT, async || {
+        effects(&harness).await == 2
+    })
+    .await;
     for _ in 0..3 {
-        replay(&bed.pool, bed.schema, &bed.js, chrono::DateTime::UNIX_EPOCH)
+        replay(
+            &harness.pool,
+            harness.schema,
+            &harness.js,
+            chrono::DateTime::UNIX_EPOCH,
+        )
+        .await
+        .unwrap();
+    }
+    // All eight are handled when the ninth is.
+    harness.commit_event().await;
+    eventually("the third effect", TIMEOUT, async || {
+        effects(&harness).await == 3
+    })
+    .await;
+    eventually("all acknowledged", TIMEOUT, async || {
+        let stream = harness
+            .js
+            .get_stream(stream_name(harness.schema))
             .await
             .unwrap();
-    }
-    // All eight are handled once a ninth, which comes after them, is.
-    bed.commit_event().await;
-    eventually("the third effect", SOON, async || effects(&bed).await == 3).await;
-    eventually("all acknowledged", SOON, async || {
-        let stream = bed.js.get_stream(stream_name(bed.schema)).await.unwrap();
         let info = stream
             .consumer_info("counting-svc-ThingDone")
             .await
@@ -127,67 +142,84 @@ async fn a_redelivered_event_has_one_effect(_: PgPoolOptions, options: PgConnect
         info.ack_floor.stream_sequence == 9
     })
     .await;
-    assert_eq!(effects(&bed).await, 3);
-    assert_eq!(bed.count("select count(*) from :schema.inbox").await, 3);
-    assert_no_leftovers(&bed.pool, bed.schema).await;
-    bed.drop_stream().await;
+    assert_eq!(effects(&harness).await, 3);
+    assert_eq!(harness.count("select count(*) from :schema.inbox").await, 3);
+    assert_no_leftovers(&harness.pool, harness.schema).await;
+    harness.drop_stream().await;
 }
 
 #[sqlx::test(migrations = false)]
-async fn trouble_that_passes_uses_up_no_tries(_: PgPoolOptions, options: PgConnectOptions) {
-    let bed = bed(options).await;
-    let handler = Count::after(&bed, 15, Code::Unavailable);
-    let failing = Arc::clone(&handler.failing);
-    start(&bed, handler);
-    bed.commit_event().await;
-    eventually("one effect", SOON * 3, async || effects(&bed).await == 1).await;
-    assert_eq!(failing.load(Ordering::SeqCst), 0);
-    assert_no_leftovers(&bed.pool, bed.schema).await;
-    bed.drop_stream().await;
-}
-
-#[sqlx::test(migrations = false)]
-async fn ten_failures_park_an_event_until_it_is_retried(
+async fn transient_errors_are_retried_without_counting(
     _: PgPoolOptions,
     options: PgConnectOptions,
 ) {
-    let bed = bed(options).await;
-    let handler = Count::after(&bed, 10, Code::ValidationFailed);
-    start(&bed, handler);
-    let id = bed.commit_event().await;
-    let parked = async || dead_letters::list(&bed.pool, bed.schema).await.unwrap();
-    eventually("it is parked", SOON, async || !parked().await.is_empty()).await;
-    let letter = parked().await.remove(0);
-    assert_eq!((letter.event_id, letter.failures), (id, 10));
-    assert_eq!(letter.consumer, "counting-svc-ThingDone");
-    assert_eq!(letter.reason, "validation_failed: as told");
-    assert_eq!(effects(&bed).await, 0);
-    bed.commit_event().await;
-    eventually("others go on", SOON, async || effects(&bed).await == 1).await;
+    let harness = harness_with_effects(options).await;
+    let handler = CountEffects::after(&harness, 15, Code::Unavailable);
+    let failures_left = Arc::clone(&handler.failures_left);
+    start(&harness, handler);
+    harness.commit_event().await;
+    eventually("one effect", TIMEOUT * 3, async || {
+        effects(&harness).await == 1
+    })
+    .await;
+    assert_eq!(failures_left.load(Ordering::SeqCst), 0);
+    assert_no_leftovers(&harness.pool, harness.schema).await;
+    harness.drop_stream().await;
+}
 
-    let retry = async |id| {
-        dead_letters::retry(&bed.pool, bed.schema, &bed.js, id)
+#[sqlx::test(migrations = false)]
+async fn an_event_is_parked_after_ten_failures_until_it_is_retried(
+    _: PgPoolOptions,
+    options: PgConnectOptions,
+) {
+    let harness = harness_with_effects(options).await;
+    let handler = CountEffects::after(&harness, 10, Code::ValidationFailed);
+    start(&harness, handler);
+    let id = harness.commit_event().await;
+    let parked = async || {
+        dead_letters::list(&harness.pool, harness.schema)
             .await
             .unwrap()
     };
-    assert_eq!(retry(Some(crate::bed::uuid())).await, 0);
-    // What an event has that came in a batch.
+    eventually("it is parked", TIMEOUT, async || !parked().await.is_empty()).await;
+    let dead_letter = parked().await.remove(0);
+    assert_eq!(dead_letter.event_id, id);
+    assert_eq!(dead_letter.failures, 10);
+    assert_eq!(dead_letter.consumer, "counting-svc-ThingDone");
+    assert_eq!(dead_letter.reason, "validation_failed: as told");
+    assert_eq!(effects(&harness).await, 0);
+    harness.commit_event().await;
+    eventually("others go on", TIMEOUT, async || {
+        effects(&harness).await == 1
+    })
+    .await;
+
+    let retry = async |id| {
+        dead_letters::retry(&harness.pool, harness.schema, &harness.js, id)
+            .await
+            .unwrap()
+    };
+    assert_eq!(retry(Some(crate::harness::uuid())).await, 0);
+    // Headers of an event that was published in a batch.
     let batched = "update :schema.dead_letters set headers = headers
          || '{\"Nats-Batch-Id\": \"a\", \"Nats-Batch-Sequence\": \"2\"}'";
-    bed.execute(batched).await;
+    harness.execute(batched).await;
     assert_eq!(retry(None).await, 1);
-    eventually("it had its effect", SOON, async || effects(&bed).await == 2).await;
-    assert_no_leftovers(&bed.pool, bed.schema).await;
-    bed.drop_stream().await;
+    eventually("it is applied", TIMEOUT, async || {
+        effects(&harness).await == 2
+    })
+    .await;
+    assert_no_leftovers(&harness.pool, harness.schema).await;
+    harness.drop_stream().await;
 }
 
-/// Never answers the first event it sees, and panics on the second.
-struct Stuck {
+/// Hangs on the first event and panics on the second.
+struct HangThenPanic {
     seen: AtomicU32,
     third: Arc<Notify>,
 }
 
-impl Effect for Stuck {
+impl Effect for HangThenPanic {
     type Body = Timestamp;
 
     async fn apply(&self, envelope: &Envelope, _: Timestamp) -> Result<Applied, Failure> {
@@ -204,97 +236,133 @@ impl Effect for Stuck {
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_handler_that_never_answers_parks_its_event_only(
+async fn an_effect_that_hangs_or_panics_parks_its_event_only(
     _: PgPoolOptions,
     options: PgConnectOptions,
 ) {
-    let bed = bed(options).await;
-    let mut consumer = consumer(&bed);
-    consumer.effect_within = Duration::from_millis(250);
+    let harness = harness_with_effects(options).await;
+    let mut consumer = consumer(&harness);
+    consumer.effect_timeout = Duration::from_millis(250);
     consumer.max_failures = 2;
     let third = Arc::new(Notify::new());
-    let effect = Stuck {
+    let effect = HangThenPanic {
         seen: AtomicU32::new(0),
         third: Arc::clone(&third),
     };
-    let (js, pool, token) = (bed.js.clone(), bed.pool.clone(), bed.token.clone());
+    let (js, pool, token) = (
+        harness.js.clone(),
+        harness.pool.clone(),
+        harness.token.clone(),
+    );
     tokio::spawn(inbox::run_effect(consumer, js, pool, effect, token));
 
-    let aggregate = crate::bed::uuid();
-    let messages: Vec<_> = (1..=3)
-        .map(|version| bed.message(aggregate, version).1)
-        .collect();
-    bed.commit(&messages).await;
+    let aggregate = crate::harness::uuid();
+    harness
+        .commit((1..=3).map(|version| harness.event(aggregate, version).message))
+        .await;
 
-    tokio::time::timeout(SOON, third.notified()).await.unwrap();
-    let parked = async || dead_letters::list(&bed.pool, bed.schema).await.unwrap();
-    eventually("both are parked", SOON, async || parked().await.len() == 2).await;
+    tokio::time::timeout(TIMEOUT, third.notified())
+        .await
+        .unwrap();
+    let parked = async || {
+        dead_letters::list(&harness.pool, harness.schema)
+            .await
+            .unwrap()
+    };
+    eventually("both are parked", TIMEOUT, async || {
+        parked().await.len() == 2
+    })
+    .await;
     let mut reasons: Vec<String> = parked()
         .await
         .into_iter()
-        .map(|letter| letter.reason)
+        .map(|dead_letter| dead_letter.reason)
         .collect();
     reasons.sort();
-    assert_eq!(reasons, ["no answer within 250ms", "the handler panicked"]);
-    bed.drop_stream().await;
+    assert_eq!(reasons, ["the handler panicked", "timed out after 250ms"]);
+    harness.drop_stream().await;
 }
 
 #[sqlx::test(migrations = false)]
-async fn poison_is_parked_at_once(_: PgPoolOptions, options: PgConnectOptions) {
-    let bed = bed(options).await;
-    start(&bed, Count::after(&bed, 0, Code::Internal));
-    bed.commit_event().await;
-    eventually("one effect", SOON, async || effects(&bed).await == 1).await;
-    let subject = format!("guerdon.{}.v1.ThingDone", bed.schema.name());
-    // No headers; and headers with a body that is no protobuf.
-    bed.js
+async fn malformed_events_are_parked_immediately(_: PgPoolOptions, options: PgConnectOptions) {
+    let harness = harness_with_effects(options).await;
+    start(&harness, CountEffects::after(&harness, 0, Code::Internal));
+    harness.commit_event().await;
+    eventually("one effect", TIMEOUT, async || effects(&harness).await == 1).await;
+    let subject = format!("guerdon.{}.v1.ThingDone", harness.schema.name());
+    // A message without headers, and one whose body is malformed.
+    harness
+        .js
         .publish(subject.clone(), "{".into())
         .await
         .unwrap()
         .await
         .unwrap();
-    let mut headers = bed.stream(1).await[0].headers.clone().unwrap();
-    headers.insert("ce-id", crate::bed::uuid().to_string());
-    headers.insert("Nats-Msg-Id", "poison");
-    let sent = bed
+    let mut headers = harness.stream(1).await[0].headers.clone().unwrap();
+    headers.insert("ce-id", crate::harness::uuid().to_string());
+    headers.insert("Nats-Msg-Id", "malformed");
+    let sent = harness
         .js
         .publish_with_headers(subject, headers, "{".into())
         .await
         .unwrap();
     sent.await.unwrap();
-    let parked = async || dead_letters::list(&bed.pool, bed.schema).await.unwrap();
-    eventually("both are parked", SOON, async || parked().await.len() == 2).await;
+    let parked = async || {
+        dead_letters::list(&harness.pool, harness.schema)
+            .await
+            .unwrap()
+    };
+    eventually("both are parked", TIMEOUT, async || {
+        parked().await.len() == 2
+    })
+    .await;
     let reasons: Vec<String> = parked()
         .await
         .into_iter()
-        .map(|letter| letter.reason)
+        .map(|dead_letter| dead_letter.reason)
         .collect();
     assert!(reasons.contains(&"no headers".to_owned()), "{reasons:?}");
     assert!(
         reasons
             .iter()
-            .any(|reason| reason.starts_with("the body cannot be read"))
+            .any(|reason| reason.starts_with("the body cannot be decoded"))
     );
-    bed.commit_event().await;
-    eventually("others go on", SOON, async || effects(&bed).await == 2).await;
-    bed.drop_stream().await;
+    harness.commit_event().await;
+    eventually("others go on", TIMEOUT, async || {
+        effects(&harness).await == 2
+    })
+    .await;
+    harness.drop_stream().await;
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_missing_consumer_and_stream_are_made_again(_: PgPoolOptions, options: PgConnectOptions) {
-    let bed = bed(options).await;
-    start(&bed, Count::after(&bed, 0, Code::Internal));
-    bed.commit_event().await;
-    eventually("one effect", SOON, async || effects(&bed).await == 1).await;
-    let stream = bed.js.get_stream(stream_name(bed.schema)).await.unwrap();
+async fn a_missing_consumer_and_stream_are_created_again(
+    _: PgPoolOptions,
+    options: PgConnectOptions,
+) {
+    let harness = harness_with_effects(options).await;
+    start(&harness, CountEffects::after(&harness, 0, Code::Internal));
+    harness.commit_event().await;
+    eventually("one effect", TIMEOUT, async || effects(&harness).await == 1).await;
+    let stream = harness
+        .js
+        .get_stream(stream_name(harness.schema))
+        .await
+        .unwrap();
     stream
         .delete_consumer("counting-svc-ThingDone")
         .await
         .unwrap();
-    bed.commit_event().await;
-    eventually("two effects", SOON, async || effects(&bed).await == 2).await;
-    bed.drop_stream().await;
-    bed.commit_event().await;
-    eventually("three effects", SOON, async || effects(&bed).await == 3).await;
-    bed.drop_stream().await;
+    harness.commit_event().await;
+    eventually("two effects", TIMEOUT, async || {
+        effects(&harness).await == 2
+    })
+    .await;
+    harness.drop_stream().await;
+    harness.commit_event().await;
+    eventually("three effects", TIMEOUT, async || {
+        effects(&harness).await == 3
+    })
+    .await;
+    harness.drop_stream().await;
 }

@@ -3,12 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 mod backbone;
-mod bed;
+mod harness;
 mod idempotency;
 mod inbox;
-mod link;
 mod migrations;
 mod pg;
+mod proxy;
 mod relay;
 mod saga;
 mod trace;

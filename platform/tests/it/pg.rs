@@ -1,4 +1,4 @@
-//! The pool and transactions, under cancellation, deadlock and absence.
+//! The pool and transactions under cancellation, deadlocks and outages.
 
 use std::{
     future::poll_fn,
@@ -20,8 +20,8 @@ use sqlx::{
 use tokio::{sync::Barrier, task::yield_now};
 
 use crate::{
-    bed::{SOON, env},
-    link::Link,
+    harness::{TIMEOUT, env},
+    proxy::Proxy,
 };
 
 fn pool(options: &PgConnectOptions, max_connections: u32) -> PgPool {
@@ -57,7 +57,7 @@ async fn cancelled_begins_leave_no_open_transaction(_: PgPoolOptions, options: P
     let count = sqlx::query_scalar("select count(*) from acknowledged");
     let count: i64 = count.fetch_one(&other).await.unwrap();
     assert_eq!(count, 20);
-    eventually("no session idles in a transaction", SOON, async || {
+    eventually("no session idles in a transaction", TIMEOUT, async || {
         let idle = sqlx::query_scalar(
             "select count(*) from pg_stat_activity
              where datname = current_database() and state like 'idle in transaction%'",
@@ -151,35 +151,41 @@ async fn constraints_are_mapped_by_name(_: PgPoolOptions, options: PgConnectOpti
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_service_waits_for_its_database(_: PgPoolOptions, options: PgConnectOptions) {
+async fn wait_until_ready_waits_for_the_server(_: PgPoolOptions, options: PgConnectOptions) {
     let url = options.to_url_lossy();
     let server = format!("{}:{}", url.host_str().unwrap(), url.port().unwrap_or(5432));
-    let link = Link::to(server, false).await;
-    let through = options.clone().host("127.0.0.1").port(link.address.port());
+    let proxy = Proxy::to(server, false).await;
+    let through = options.clone().host("127.0.0.1").port(proxy.address.port());
     let pool = pool(&through, 2);
     assert!(!pg::is_reachable(&pool).await);
-    let fit = tokio::spawn({
+    let ready = tokio::spawn({
         let pool = pool.clone();
         async move { pg::wait_until_ready(&pool).await }
     });
-    link.mend();
-    tokio::time::timeout(SOON, fit)
+    proxy.connect();
+    tokio::time::timeout(TIMEOUT, ready)
         .await
         .unwrap()
         .unwrap()
         .unwrap();
     assert!(pg::is_reachable(&pool).await);
 
-    link.cut();
-    eventually("it is away", SOON, async || !pg::is_reachable(&pool).await).await;
-    let away = pg::tx(&pool).await.unwrap_err();
-    assert_eq!(Failure::from(away).code, Code::Unavailable);
-    link.mend();
-    eventually("it is back", SOON, async || pg::is_reachable(&pool).await).await;
+    proxy.disconnect();
+    eventually("it is unavailable", TIMEOUT, async || {
+        !pg::is_reachable(&pool).await
+    })
+    .await;
+    let unavailable = pg::tx(&pool).await.unwrap_err();
+    assert_eq!(Failure::from(unavailable).code, Code::Unavailable);
+    proxy.connect();
+    eventually("it is available again", TIMEOUT, async || {
+        pg::is_reachable(&pool).await
+    })
+    .await;
 }
 
 #[sqlx::test(migrations = false)]
-async fn statements_and_locks_have_an_end(_: PgPoolOptions, options: PgConnectOptions) {
+async fn statements_and_locks_have_timeouts(_: PgPoolOptions, options: PgConnectOptions) {
     let mut wanted = pg::Options::new("platform-tests");
     wanted.statement_timeout = Duration::from_millis(20);
     let pool = pg::connect(options.to_url_lossy().as_str(), &wanted).unwrap();
@@ -197,7 +203,10 @@ async fn statements_and_locks_have_an_end(_: PgPoolOptions, options: PgConnectOp
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_server_that_forgets_is_refused(_: PgPoolOptions, options: PgConnectOptions) {
+async fn a_server_without_synchronous_commit_is_unsupported(
+    _: PgPoolOptions,
+    options: PgConnectOptions,
+) {
     let weak = options.options([("synchronous_commit", "off")]);
     let pool = PgPoolOptions::new().connect_lazy_with(weak);
     let refused = pg::wait_until_ready(&pool).await.unwrap_err();

@@ -19,7 +19,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use crate::bed::SOON;
+use crate::harness::TIMEOUT;
 
 const SCHEMA: Schema = Schema::new("things");
 const TABLE: Table = Table {
@@ -119,7 +119,7 @@ async fn count(pool: &PgPool, condition: &str) -> usize {
 
 async fn until_left(pool: &PgPool, items: usize) {
     let what = format!("{items} items are left");
-    eventually(&what, SOON, async || count(pool, "true").await == items).await;
+    eventually(&what, TIMEOUT, async || count(pool, "true").await == items).await;
 }
 
 /// Ends an item as a service does.
@@ -190,7 +190,7 @@ async fn concurrent_attempts_are_bounded(pool: PgPool) {
             }
         }
     });
-    eventually("all places are taken", SOON, async || {
+    eventually("all places are taken", TIMEOUT, async || {
         running.load(SeqCst) == CONCURRENCY
     })
     .await;
@@ -302,7 +302,7 @@ async fn a_stopping_worker_finishes_what_it_began_and_gives_back_the_rest(pool: 
             }
         }
     });
-    eventually("the second batch is begun", SOON, async || {
+    eventually("the second batch is begun", TIMEOUT, async || {
         begun.load(SeqCst) == CONCURRENCY + 1
     })
     .await;
@@ -340,14 +340,14 @@ async fn metrics_show_the_backlog_and_count_outcomes(pool: PgPool) {
         value?.trim().parse().ok()
     };
     let gauge = |name: &str| shown(&format!("{name}{{saga=\"test-items\"}}"));
-    eventually("the backlog is shown", SOON, async || {
+    eventually("the backlog is shown", TIMEOUT, async || {
         gauge("saga_items").is_some_and(|items| (items - 3.0).abs() < f64::EPSILON)
     })
     .await;
     assert!(gauge("saga_oldest_seconds").unwrap() >= 3_600.0);
 
     execute(&pool, "update things.items set due_at = now()").await;
-    eventually("three attempts are counted", SOON, async || {
+    eventually("three attempts are counted", TIMEOUT, async || {
         let completed = shown("saga_attempts_total{saga=\"test-items\",outcome=\"completed\"}");
         completed.is_some_and(|attempts| attempts > 2.5)
     })

@@ -16,15 +16,15 @@ use sqlx::{
 use tracing::{Instrument as _, Span};
 use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 
-use crate::bed::{Bed, SOON};
+use crate::harness::{Harness, TIMEOUT};
 
-struct Remember(Arc<Mutex<Option<TraceId>>>);
+struct RecordTrace(Arc<Mutex<Option<TraceId>>>);
 
 fn trace_id() -> TraceId {
     Span::current().context().span().span_context().trace_id()
 }
 
-impl Handler for Remember {
+impl Handler for RecordTrace {
     type Body = Timestamp;
 
     async fn apply_in_tx(
@@ -39,28 +39,37 @@ impl Handler for Remember {
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_consumer_continues_the_trace(_: PgPoolOptions, options: PgConnectOptions) {
-    let bed = Bed::new(options).await;
-    bed.start_relay();
+async fn the_consumer_continues_the_trace_of_the_request(
+    _: PgPoolOptions,
+    options: PgConnectOptions,
+) {
+    let harness = Harness::new(options).await;
+    harness.start_relay();
     let seen = Arc::new(Mutex::new(None));
-    let consumer = Consumer::new("tracing-svc", bed.schema, bed.schema, "ThingDone");
+    let consumer = Consumer::new("tracing-svc", harness.schema, harness.schema, "ThingDone");
     let (js, pool, handler) = (
-        bed.js.clone(),
-        bed.pool.clone(),
-        Remember(Arc::clone(&seen)),
+        harness.js.clone(),
+        harness.pool.clone(),
+        RecordTrace(Arc::clone(&seen)),
     );
-    tokio::spawn(inbox::run(consumer, js, pool, handler, bed.token.clone()));
+    tokio::spawn(inbox::run(
+        consumer,
+        js,
+        pool,
+        handler,
+        harness.token.clone(),
+    ));
 
     let request = tracing::info_span!("request");
     let published = async {
-        bed.commit_event().await;
+        harness.commit_event().await;
         trace_id()
     };
     let published = published.instrument(request).await;
     assert_ne!(published, TraceId::INVALID);
-    eventually("it is consumed", SOON, async || {
+    eventually("it is consumed", TIMEOUT, async || {
         *seen.lock().unwrap() == Some(published)
     })
     .await;
-    bed.drop_stream().await;
+    harness.drop_stream().await;
 }

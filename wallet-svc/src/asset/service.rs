@@ -43,7 +43,7 @@ impl Assets {
             .iter()
             .map(|asset| events::changed(asset, &self.ids))
             .collect();
-        outbox::append_in_tx(conn, SCHEMA, &events).await
+        outbox::append_in_tx(conn, SCHEMA, events).await
     }
 
     /// Creates an asset, once per idempotency key.
@@ -64,7 +64,7 @@ impl Assets {
                 ("assets_code_lower_key", Error::CodeTaken),
             ]))?;
         let event = events::changed(&asset, &self.ids);
-        outbox::append_in_tx(&mut work, SCHEMA, &[event]).await?;
+        outbox::append_in_tx(&mut work, SCHEMA, [event]).await?;
         Ok(work.commit(convert::asset(&asset)).await?)
     }
 
@@ -96,7 +96,7 @@ impl Assets {
             }
             repo::update_asset_in_tx(&mut tx, &after).await?;
             let event = events::changed(&after, &self.ids);
-            outbox::append_in_tx(&mut tx, SCHEMA, &[event]).await?;
+            outbox::append_in_tx(&mut tx, SCHEMA, [event]).await?;
             tx.commit().await?;
             Ok(after)
         })

@@ -62,7 +62,7 @@ impl Rates {
             .await
             .map_err(pg::on_constraint([("rates_pair_key", Error::RateExists)]))?;
         let event = events::changed(&rate, &self.ids);
-        outbox::append_in_tx(&mut work, SCHEMA, &[event]).await?;
+        outbox::append_in_tx(&mut work, SCHEMA, [event]).await?;
         Ok(work.commit(convert::rate(&rate)).await?)
     }
 
@@ -95,7 +95,7 @@ impl Rates {
         };
         repo::update_rate_in_tx(&mut tx, &after).await?;
         let event = events::changed(&after, &self.ids);
-        outbox::append_in_tx(&mut tx, SCHEMA, &[event]).await?;
+        outbox::append_in_tx(&mut tx, SCHEMA, [event]).await?;
         tx.commit().await?;
         Ok(after)
     }
@@ -108,7 +108,7 @@ impl Rates {
             .ok_or(Error::RateNotFound)?;
         repo::delete_rate_in_tx(&mut tx, rate.id).await?;
         let event = events::deleted(&rate.deleted(), &self.ids);
-        outbox::append_in_tx(&mut tx, SCHEMA, &[event]).await?;
+        outbox::append_in_tx(&mut tx, SCHEMA, [event]).await?;
         tx.commit().await?;
         Ok(())
     }

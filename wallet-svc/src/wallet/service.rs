@@ -73,7 +73,7 @@ impl Wallets {
             let wallet = self.with_new_reference(new);
             if repo::insert_wallet_in_tx(conn, &wallet, operation).await? {
                 let created = events::created(&wallet, &self.ids);
-                outbox::append_in_tx(conn, SCHEMA, &[created]).await?;
+                outbox::append_in_tx(conn, SCHEMA, [created]).await?;
                 return Ok(wallet);
             }
             if let Some(operation) = operation
@@ -146,7 +146,7 @@ impl Wallets {
             repo::update_wallet_in_tx(&mut tx, &after).await?;
             if let Some(change) = change {
                 let message = events::lock_changed(&after, change, &self.ids);
-                outbox::append_in_tx(&mut tx, SCHEMA, &[message]).await?;
+                outbox::append_in_tx(&mut tx, SCHEMA, [message]).await?;
             }
             tx.commit().await?;
             Ok(after)

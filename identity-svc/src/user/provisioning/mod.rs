@@ -194,7 +194,7 @@ impl Provisioning {
             .await?
             .ok_or_else(|| Error::internal("an activated user is missing"))?;
         let created = events::created(self.ids.uuid(), &user);
-        outbox::append_in_tx(&mut tx, SCHEMA, &[created]).await?;
+        outbox::append_in_tx(&mut tx, SCHEMA, [created]).await?;
         if let Some(scope) = &claim.scope {
             let message = convert::user(user.clone());
             idempotency::complete_in_tx(&mut tx, SCHEMA, scope, &message).await?;

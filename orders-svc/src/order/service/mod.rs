@@ -89,7 +89,7 @@ impl Orders {
         let messages = events::messages(order, events, &self.ids);
         repo::orders::update_in_tx(conn, order).await?;
         if !messages.is_empty() {
-            outbox::append_in_tx(conn, SCHEMA, &messages).await?;
+            outbox::append_in_tx(conn, SCHEMA, messages).await?;
         }
         Ok(())
     }

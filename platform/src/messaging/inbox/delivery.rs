@@ -1,4 +1,4 @@
-//! One delivery of an event: applied, deferred, tried again later, or parked.
+//! One delivery of an event: applied, deferred, failed, or parked.
 
 use std::{error::Error as _, fmt::Write as _, panic::AssertUnwindSafe, time::Duration};
 
@@ -11,27 +11,28 @@ use tracing::Instrument as _;
 
 use super::{Applied, Consumer, Effect, Envelope, envelope};
 use crate::{
+    backoff::Backoff,
     error::Failure,
     failpoint,
-    messaging::dead_letters::{self, Letter},
+    messaging::dead_letters::{self, FailedDelivery},
     telemetry,
 };
 
-/// The longest wait for something that is away; it should be noticed soon when it is back.
-const LONGEST_DEFERRAL: Duration = Duration::from_secs(4);
+/// Maximum delay after a transient error; short, so that recovery is noticed soon.
+const MAX_DEFERRAL: Duration = Duration::from_secs(4);
 
-/// What a delivery came to.
+/// The result of a delivery.
 enum Outcome {
     Applied(Applied),
-    /// Something needed is away: again, as often as it takes.
+    /// A transient error: retried without a limit.
     Deferred(Failure),
-    /// A real failure.
+    /// A failure, which counts.
     Failed(String),
-    /// The message cannot be read and never will be.
-    Poison(String),
+    /// The message cannot be decoded.
+    Malformed(String),
 }
 
-/// Handles one delivery and answers it; a crash on the way means a redelivery.
+/// Applies the event and acknowledges the delivery; after a crash in between it is redelivered.
 pub(super) async fn handle<E: Effect>(
     consumer: &Consumer,
     pool: &PgPool,
@@ -43,9 +44,9 @@ pub(super) async fn handle<E: Effect>(
     async {
         let outcome = apply(consumer, effect, envelope, &message).await;
         failpoint::hit("inbox.applied");
-        let answer = judge(consumer, pool, &message, outcome).await;
-        if let Err(error) = message.ack_with(answer).await {
-            tracing::debug!(%error, "the answer is lost, so the event comes again");
+        let ack = ack_for(consumer, pool, &message, outcome).await;
+        if let Err(error) = message.ack_with(ack).await {
+            tracing::debug!(%error, "inbox: ack failed, the event is redelivered");
         }
     }
     .instrument(span)
@@ -75,19 +76,19 @@ async fn apply<E: Effect>(
 ) -> Outcome {
     let envelope = match envelope {
         Ok(envelope) => envelope,
-        Err(reason) => return Outcome::Poison(reason),
+        Err(reason) => return Outcome::Malformed(reason),
     };
     let body = match E::Body::decode(message.payload.clone()) {
         Ok(body) => body,
-        Err(error) => return Outcome::Poison(format!("the body cannot be read: {error}")),
+        Err(error) => return Outcome::Malformed(format!("the body cannot be decoded: {error}")),
     };
     let applied = AssertUnwindSafe(effect.apply(&envelope, body)).catch_unwind();
-    match timeout(consumer.effect_within, applied).await {
+    match timeout(consumer.effect_timeout, applied).await {
         Ok(Ok(Ok(applied))) => Outcome::Applied(applied),
         Ok(Ok(Err(failure))) if failure.code.is_transient() => Outcome::Deferred(failure),
         Ok(Ok(Err(failure))) => Outcome::Failed(with_causes(&failure)),
         Ok(Err(_panic)) => Outcome::Failed("the handler panicked".to_owned()),
-        Err(_elapsed) => Outcome::Failed(format!("no answer within {:?}", consumer.effect_within)),
+        Err(_elapsed) => Outcome::Failed(format!("timed out after {:?}", consumer.effect_timeout)),
     }
 }
 
@@ -102,23 +103,28 @@ fn with_causes(failure: &Failure) -> String {
     text
 }
 
-/// Decides the answer, and records a failure before it is given.
-async fn judge(consumer: &Consumer, pool: &PgPool, message: &Message, outcome: Outcome) -> AckKind {
-    let (result, answer) = match outcome {
+/// Returns the ack of a delivery, after recording a failure.
+async fn ack_for(
+    consumer: &Consumer,
+    pool: &PgPool,
+    message: &Message,
+    outcome: Outcome,
+) -> AckKind {
+    let (result, ack) = match outcome {
         Outcome::Applied(Applied::Now) => ("applied", AckKind::Ack),
         Outcome::Applied(Applied::Before) => ("duplicate", AckKind::Ack),
         Outcome::Deferred(failure) => {
-            tracing::debug!(%failure, consumer = consumer.name(), "deferred an event");
+            tracing::debug!(%failure, consumer = consumer.name(), "inbox: transient error, event is retried");
             ("deferred", AckKind::Nak(Some(deferral(consumer, message))))
         }
         Outcome::Failed(reason) => {
             record(consumer, pool, message, reason, consumer.max_failures).await
         }
-        Outcome::Poison(reason) => record(consumer, pool, message, reason, 1).await,
+        Outcome::Malformed(reason) => record(consumer, pool, message, reason, 1).await,
     };
     metrics::counter!("inbox_events_total", "consumer" => consumer.name().to_owned(), "result" => result)
         .increment(1);
-    answer
+    ack
 }
 
 async fn record(
@@ -132,42 +138,35 @@ async fn record(
         Ok(info) => (info.stream.to_owned(), info.stream_sequence),
         Err(_not_jetstream) => (consumer.stream(), 0),
     };
-    let letter = Letter {
+    let delivery = FailedDelivery {
         consumer: consumer.name(),
         event_id: envelope::id_of(message, &stream, sequence),
         message,
         reason: &reason,
     };
-    match dead_letters::record_failure(pool, consumer.schema, letter, max_failures).await {
+    match dead_letters::record_failure(pool, consumer.schema, delivery, max_failures).await {
         Ok(failures) if failures >= max_failures => {
-            tracing::error!(consumer = consumer.name(), reason, "parked an event");
+            let consumer = consumer.name();
+            tracing::error!(consumer, reason, "inbox: event failed too often, parked");
             ("parked", AckKind::Ack)
         }
         Ok(failures) => {
-            tracing::warn!(
-                consumer = consumer.name(),
-                failures,
-                reason,
-                "an event failed"
-            );
-            let delay = doubled(consumer.first_delay, failures, consumer.longest_delay);
+            let backoff = Backoff::new(consumer.first_delay, consumer.max_delay);
+            let delay = backoff.after(u32::try_from(failures).unwrap_or(1));
+            let consumer = consumer.name();
+            tracing::warn!(consumer, failures, reason, "inbox: event failed, retrying");
             ("failed", AckKind::Nak(Some(delay)))
         }
         Err(error) => {
-            tracing::debug!(%error, "the failure could not be recorded, so it does not count");
+            tracing::debug!(%error, "inbox: failure not recorded, retrying without counting it");
             ("deferred", AckKind::Nak(Some(deferral(consumer, message))))
         }
     }
 }
 
-/// A bare nak would have the event back in a moment, over and over.
+/// Returns the delay after a transient error. Without one JetStream redelivers immediately.
 fn deferral(consumer: &Consumer, message: &Message) -> Duration {
     let deliveries = message.info().map_or(1, |info| info.delivered);
-    let deliveries = i32::try_from(deliveries).unwrap_or(i32::MAX);
-    doubled(consumer.first_delay, deliveries, LONGEST_DEFERRAL)
-}
-
-fn doubled(first: Duration, times: i32, longest: Duration) -> Duration {
-    let doublings = u32::try_from(times - 1).unwrap_or(0).min(16);
-    first.saturating_mul(1 << doublings).min(longest)
+    let deliveries = u32::try_from(deliveries).unwrap_or(u32::MAX);
+    Backoff::new(consumer.first_delay, MAX_DEFERRAL).after(deliveries)
 }

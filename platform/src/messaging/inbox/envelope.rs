@@ -1,4 +1,4 @@
-//! What the headers of an event say.
+//! The envelope of an event: its CloudEvents headers.
 
 use std::str::FromStr;
 
@@ -6,23 +6,22 @@ use async_nats::{HeaderMap, Message};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
-/// What comes with an event's body.
+/// The headers of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Envelope {
-    /// Of the event; the same on every delivery and replay.
+    /// Id of the event; the same in every delivery and replay.
     pub id: Uuid,
-    /// `guerdon.orders.v1.OrderPaid`
+    /// Type of the event: `guerdon.orders.v1.OrderPaid`.
     pub event_type: String,
-    /// The aggregate: `order/<id>`.
+    /// Kind and id of the aggregate: `order/<id>`.
     pub subject: String,
-    /// The aggregate's version, counted from 1.
+    /// Version of the aggregate, from 1.
     pub version: i64,
-    /// The trace that published it.
     pub(super) traceparent: Option<String>,
 }
 
 impl Envelope {
-    /// Reads the headers; an error says what is wrong with them.
+    /// Parses the headers; the error names the one at fault.
     pub(super) fn read(message: &Message) -> Result<Self, String> {
         let headers = message.headers.as_ref().ok_or("no headers")?;
         Ok(Self {
@@ -35,8 +34,8 @@ impl Envelope {
     }
 }
 
-/// The event's id, or for a message without a usable one an id made from its place in the stream,
-/// so that it can be parked under a name of its own.
+/// Returns the event's id, or for a message without a valid id one made from its sequence in the
+/// stream, under which it can be parked.
 pub(super) fn id_of(message: &Message, stream: &str, sequence: u64) -> Uuid {
     let headers = message.headers.as_ref();
     headers

@@ -1,8 +1,8 @@
 //! The inbox: a durable pull consumer whose inbox row and effect commit together, acknowledged
 //! after the commit.
 //!
-//! Trouble that passes is waited out and uses up no tries; ten real failures, or a body that cannot
-//! be read, put the event into `dead_letters` and let the others go on.
+//! Transient errors are retried without counting as failures. After ten failures, or if its body
+//! cannot be decoded, an event is parked in `dead_letters`, and the consumer goes on.
 
 mod delivery;
 mod envelope;
@@ -22,27 +22,27 @@ use crate::{
 };
 pub use envelope::Envelope;
 
-/// One event consumed by one service: durable `<service>-<event>`.
+/// The consumer of one event in one service; its durable name is `<service>-<event>`.
 #[derive(Debug, Clone)]
 pub struct Consumer {
     schema: Schema,
     source: Schema,
     durable: String,
     subject: String,
-    /// Real failures before the event is parked.
+    /// Failures after which the event is parked.
     pub max_failures: i32,
-    /// The delay after the first failure; each next one waits twice as long.
+    /// Delay after the first failure or transient error; it doubles with each.
     pub first_delay: Duration,
-    /// The longest delay after a real failure.
-    pub longest_delay: Duration,
-    /// How long the effect may take; longer is a real failure.
-    pub effect_within: Duration,
-    /// Events under way at the same time.
-    pub in_flight: usize,
+    /// Maximum delay after a failure.
+    pub max_delay: Duration,
+    /// Limit of the effect; reaching it is a failure.
+    pub effect_timeout: Duration,
+    /// Events that are applied concurrently.
+    pub max_in_flight: usize,
 }
 
 impl Consumer {
-    /// `service` consumes `event` of the context `source` and keeps its inbox in `schema`.
+    /// Creates the consumer of `event` of the context `source`. `schema` holds the service's inbox.
     pub fn new(service: &str, schema: Schema, source: Schema, event: &str) -> Self {
         Self {
             schema,
@@ -51,18 +51,18 @@ impl Consumer {
             subject: event_type(source, event),
             max_failures: 10,
             first_delay: Duration::from_millis(500),
-            longest_delay: Duration::from_secs(30),
-            effect_within: Duration::from_secs(15),
-            in_flight: 16,
+            max_delay: Duration::from_secs(30),
+            effect_timeout: Duration::from_secs(15),
+            max_in_flight: 16,
         }
     }
 
-    /// The durable's name, under which the inbox and the dead letters keep their rows.
+    /// Returns the durable name, which is also the key in `inbox` and `dead_letters`.
     pub fn name(&self) -> &str {
         &self.durable
     }
 
-    /// The stream it reads.
+    /// Returns the name of the stream.
     pub fn stream(&self) -> String {
         stream_name(self.source)
     }
@@ -70,11 +70,11 @@ impl Consumer {
 
 /// An effect in the consumer's own schema.
 pub trait Handler: Send + Sync + 'static {
-    /// The message in `guerdon.events.v1`.
+    /// The event's message in `guerdon.events.v1`.
     type Body: prost::Message + Default;
 
-    /// Applies the event in the transaction of its inbox row: called until it succeeds, and its
-    /// success counts once. Events of an aggregate may come in any order; a projection compares
+    /// Applies the event in the transaction of its inbox row: it is called until it succeeds, and
+    /// commits once. Events of an aggregate may arrive in any order; a projection compares
     /// `envelope.version` with the version it has.
     fn apply_in_tx(
         &self,
@@ -84,13 +84,13 @@ pub trait Handler: Send + Sync + 'static {
     ) -> impl Future<Output = Result<(), Failure>> + Send;
 }
 
-/// An effect that runs in an engine with its own transaction.
+/// An effect with its own transaction.
 pub trait Effect: Send + Sync + 'static {
-    /// The message in `guerdon.events.v1`.
+    /// The event's message in `guerdon.events.v1`.
     type Body: prost::Message + Default;
 
-    /// Applies the event. It may be called again after a success whose answer was lost, so the
-    /// engine has to know the event by its id (or an operation id made from it) and say which.
+    /// Applies the event. It may be called again after a success, so the effect must be idempotent
+    /// by the event's id, or an operation id made from it, and report which call this was.
     fn apply(
         &self,
         envelope: &Envelope,
@@ -98,17 +98,17 @@ pub trait Effect: Send + Sync + 'static {
     ) -> impl Future<Output = Result<Applied, Failure>> + Send;
 }
 
-/// Whether an event had its effect now or some time before.
+/// Whether this call applied the event or an earlier one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Applied {
-    /// This call did it.
+    /// This call applied it.
     Now,
-    /// It was done; nothing changed.
+    /// An earlier call applied it; nothing changed.
     Before,
 }
 
-/// Consumes until the token is cancelled and what is under way has ended. Waits for NATS and the
-/// database for ever.
+/// Consumes until the token is cancelled and the effects in progress have ended. Retries without a
+/// limit while NATS or the database is unavailable.
 pub async fn run<H: Handler>(
     consumer: Consumer,
     js: Context,
@@ -116,7 +116,7 @@ pub async fn run<H: Handler>(
     handler: H,
     token: CancellationToken,
 ) {
-    let effect = InTx {
+    let effect = TransactionalEffect {
         pool: pool.clone(),
         consumer: consumer.clone(),
         handler,
@@ -124,7 +124,8 @@ pub async fn run<H: Handler>(
     pull::run(consumer, js, pool, Arc::new(effect), token).await;
 }
 
-/// As [`run`], for an effect with its own transaction; its inbox row is written afterwards.
+/// Consumes like [`run`], with an effect that has its own transaction; the inbox row is inserted
+/// afterwards.
 pub async fn run_effect<E: Effect>(
     consumer: Consumer,
     js: Context,
@@ -132,7 +133,7 @@ pub async fn run_effect<E: Effect>(
     effect: E,
     token: CancellationToken,
 ) {
-    let effect = Recorded {
+    let effect = RecordedEffect {
         pool: pool.clone(),
         consumer: consumer.clone(),
         effect,
@@ -140,13 +141,13 @@ pub async fn run_effect<E: Effect>(
     pull::run(consumer, js, pool, Arc::new(effect), token).await;
 }
 
-struct InTx<H> {
+struct TransactionalEffect<H> {
     pool: PgPool,
     consumer: Consumer,
     handler: H,
 }
 
-impl<H: Handler> Effect for InTx<H> {
+impl<H: Handler> Effect for TransactionalEffect<H> {
     type Body = H::Body;
 
     async fn apply(&self, envelope: &Envelope, body: H::Body) -> Result<Applied, Failure> {
@@ -160,13 +161,13 @@ impl<H: Handler> Effect for InTx<H> {
     }
 }
 
-struct Recorded<E> {
+struct RecordedEffect<E> {
     pool: PgPool,
     consumer: Consumer,
     effect: E,
 }
 
-impl<E: Effect> Effect for Recorded<E> {
+impl<E: Effect> Effect for RecordedEffect<E> {
     type Body = E::Body;
 
     async fn apply(&self, envelope: &Envelope, body: E::Body) -> Result<Applied, Failure> {
@@ -177,8 +178,8 @@ impl<E: Effect> Effect for Recorded<E> {
     }
 }
 
-/// Writes the inbox row, unless it is there, and forgets earlier failures. A delivery of the same
-/// event at the same time waits here for the first to commit.
+/// Inserts the inbox row unless it exists, and deletes the dead letter. A concurrent delivery of the
+/// same event waits here until the first one commits.
 async fn record(
     conn: &mut PgConnection,
     consumer: &Consumer,

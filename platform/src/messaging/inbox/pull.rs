@@ -1,5 +1,5 @@
-//! The pull loop: short pulls, each with its own end, so that no silence lasts; a stream or consumer
-//! that is missing is made again.
+//! The pull loop. Each pull expires after a few seconds, so a lost subscription is noticed; a missing
+//! stream or consumer is created.
 
 use std::{sync::Arc, time::Duration};
 
@@ -16,13 +16,13 @@ use tokio::{
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{Consumer, Effect, delivery};
-use crate::messaging::jetstream::ensure_stream;
+use crate::{backoff::Backoff, messaging::jetstream::ensure_stream};
 
-/// How long the server keeps a pull open. A client that lost its subscription notices by the end.
-const PULL: Duration = Duration::from_secs(5);
-const FLUSH: Duration = Duration::from_secs(1);
-/// Between attempts to set the consumer up.
-const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+/// How long the server keeps a pull open.
+const PULL_EXPIRY: Duration = Duration::from_secs(5);
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
+/// Delays between attempts to create the consumer and pull.
+const RETRY: Backoff = Backoff::new(Duration::from_millis(50), Duration::from_secs(2));
 
 pub(super) async fn run<E: Effect>(
     consumer: Consumer,
@@ -32,19 +32,22 @@ pub(super) async fn run<E: Effect>(
     token: CancellationToken,
 ) {
     let puller = Puller {
-        slots: Arc::new(Semaphore::new(consumer.in_flight)),
+        slots: Arc::new(Semaphore::new(consumer.max_in_flight)),
         consumer: Arc::new(consumer),
         js,
         pool,
         effect,
-        under_way: TaskTracker::new(),
+        in_progress: TaskTracker::new(),
     };
     puller.pull_until(&token).await;
-    puller.under_way.close();
-    puller.under_way.wait().await;
-    // The last acks are still in the client's buffer.
-    if timeout(FLUSH, puller.js.client().flush()).await.is_err() {
-        tracing::debug!("some acks are lost, so their events come again");
+    puller.in_progress.close();
+    puller.in_progress.wait().await;
+    // The client may still buffer the last acks.
+    if timeout(FLUSH_TIMEOUT, puller.js.client().flush())
+        .await
+        .is_err()
+    {
+        tracing::debug!("inbox: acks not flushed, their events are redelivered");
     }
 }
 
@@ -54,46 +57,47 @@ struct Puller<E> {
     pool: PgPool,
     effect: Arc<E>,
     slots: Arc<Semaphore>,
-    under_way: TaskTracker,
+    in_progress: TaskTracker,
 }
 
 impl<E: Effect> Puller<E> {
     async fn pull_until(&self, token: &CancellationToken) {
-        let mut pause = Duration::from_millis(50);
+        let mut retry = RETRY;
         loop {
             let ended = tokio::select! {
                 () = token.cancelled() => return,
                 ended = self.session() => ended,
             };
             match ended {
-                Ok(()) => pause = Duration::from_millis(50),
+                Ok(()) => retry.reset(),
                 Err(error) => {
-                    tracing::debug!(%error, consumer = self.consumer.name(), "no events");
+                    let consumer = self.consumer.name();
+                    tracing::debug!(%error, consumer, "inbox: pull failed, retrying");
                     tokio::select! {
                         () = token.cancelled() => return,
-                        () = sleep(pause) => pause = (pause * 2).min(LONGEST_PAUSE),
+                        () = sleep(retry.next_delay()) => {}
                     }
                 }
             }
         }
     }
 
-    /// Pulls until a pull brings nothing: then it looks whether the consumer is still there.
+    /// Pulls until a pull returns no message; the next session checks that the consumer exists.
     async fn session(&self) -> Result<(), async_nats::Error> {
         let durable = self.ensure_consumer().await?;
         loop {
             let free = self.slots.acquire().await?;
             drop(free);
-            // Not more than can be started at once: a message that waits here may be redelivered.
+            // No more than can be started now: a message that waits here may be redelivered.
             let batch = self.slots.available_permits();
             let mut messages = durable
                 .batch()
                 .max_messages(batch)
-                .expires(PULL)
+                .expires(PULL_EXPIRY)
                 .messages()
                 .await?;
             let mut received = 0;
-            while let Some(message) = timeout(PULL * 2, messages.next()).await? {
+            while let Some(message) = timeout(PULL_EXPIRY * 2, messages.next()).await? {
                 received += 1;
                 self.start(message?).await?;
             }
@@ -110,7 +114,7 @@ impl<E: Effect> Puller<E> {
         let slot = Arc::clone(&self.slots).acquire_owned().await?;
         let (consumer, pool) = (Arc::clone(&self.consumer), self.pool.clone());
         let effect = Arc::clone(&self.effect);
-        self.under_way.spawn(async move {
+        self.in_progress.spawn(async move {
             delivery::handle(&consumer, &pool, &*effect, message).await;
             drop(slot);
         });
@@ -125,16 +129,15 @@ impl<E: Effect> Puller<E> {
             filter_subject: consumer.subject.clone(),
             deliver_policy: DeliverPolicy::All,
             ack_policy: AckPolicy::Explicit,
-            // An effect has ended, or was given up, long before.
-            ack_wait: consumer.effect_within * 2,
-            // Tries are counted in dead_letters: JetStream would count outages too, and then drop.
+            // The effect times out long before.
+            ack_wait: consumer.effect_timeout * 2,
+            // Failures are counted in dead_letters: JetStream would count outages too, and then drop.
             max_deliver: -1,
             ..Default::default()
         };
-        let made = self
+        Ok(self
             .js
             .create_consumer_on_stream(config, consumer.stream())
-            .await?;
-        Ok(made)
+            .await?)
     }
 }

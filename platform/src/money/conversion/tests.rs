@@ -1,4 +1,4 @@
-//! Conversions against rational numbers of any size, computed independently of them.
+//! Comparison of conversions with rational numbers of any size.
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
@@ -14,7 +14,7 @@ fn rational(units: i128) -> BigRational {
     BigRational::new(BigInt::from(units), BigInt::from(ONE))
 }
 
-/// The factor from the first asset to the second.
+/// Returns the factor from the first asset to the second.
 fn factor(conversion: Conversion) -> BigRational {
     let rate = rational(units(&conversion.rate.to_string()));
     if conversion.inverse {
@@ -28,7 +28,7 @@ fn units(text: &str) -> i128 {
     text.parse::<Amount>().unwrap().units()
 }
 
-/// The amount of this value, rounded to whole steps of these decimals; none past 20 digits.
+/// Rounds a value to an amount with these decimals; `None` beyond 20 digits.
 fn rounded(
     value: &BigRational,
     places: DecimalPlaces,
@@ -69,14 +69,14 @@ fn places() -> impl Strategy<Value = DecimalPlaces> {
     (0_i64..=8).prop_map(|places| DecimalPlaces::new(places).unwrap())
 }
 
-/// The amount as its asset can have it.
-fn fitted(amount: Amount, places: DecimalPlaces) -> Amount {
+/// Truncates an amount to these decimals.
+fn truncated(amount: Amount, places: DecimalPlaces) -> Amount {
     let step = 10_i128.pow(8 - u32::from(places.get()));
     Amount::from_units(amount.units() / step * step).unwrap()
 }
 
 #[test]
-fn converts_either_way() {
+fn credits_round_down_and_debits_round_up_in_either_direction() {
     let amount = |text| Amount::parse(text).unwrap();
     let (cents, whole) = (
         DecimalPlaces::new(2).unwrap(),
@@ -95,7 +95,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(10_000))]
 
     #[test]
-    fn are_exact_and_rounded_once(
+    fn conversions_are_exact_and_rounded_once(
         conversion in conversions(), amount in amounts(), places in places(),
     ) {
         let value = rational(amount.units());
@@ -106,17 +106,17 @@ proptest! {
     }
 
     #[test]
-    fn there_and_back_creates_nothing(
+    fn a_round_trip_creates_no_value(
         conversion in conversions(), amount in amounts(), from in places(), to in places(),
     ) {
-        let amount = fitted(amount, from);
+        let amount = truncated(amount, from);
         let back = Conversion { inverse: !conversion.inverse, ..conversion };
         if let Ok(bought) = conversion.credited(amount, to) {
             prop_assert!(back.credited(bought, from).unwrap() <= amount);
             prop_assert!(conversion.debited(bought, from).unwrap() <= amount);
         }
-        // Who pays what something costs gets at least that.
-        let wanted = fitted(amount, to);
+        // The debit for an amount buys at least that amount.
+        let wanted = truncated(amount, to);
         if let Ok(paid) = conversion.debited(wanted, from)
             && let Ok(bought) = conversion.credited(paid, to)
         {

@@ -20,18 +20,25 @@ use sqlx::{ConnectOptions as _, PgPool, Postgres, Transaction, postgres::PgConne
 use tokio_util::sync::{CancellationToken, DropGuard};
 use uuid::Uuid;
 
-pub(crate) const SOON: Duration = Duration::from_mins(1);
+pub(crate) const TIMEOUT: Duration = Duration::from_mins(1);
 
-pub(crate) struct Bed {
+pub(crate) struct Harness {
     pub(crate) pool: PgPool,
     pub(crate) schema: Schema,
     pub(crate) js: jetstream::Context,
+    /// Stops everything that was started.
     pub(crate) token: CancellationToken,
     _stop: DropGuard,
 }
 
+/// An event to append.
+pub(crate) struct Event {
+    pub(crate) id: Uuid,
+    pub(crate) message: Message,
+}
+
 pub(crate) fn env(name: &str) -> String {
-    #[expect(clippy::disallowed_methods, reason = "where the servers are")]
+    #[expect(clippy::disallowed_methods, reason = "addresses of the servers")]
     std::env::var(name).unwrap_or_else(|_unset| panic!("{name} is not set"))
 }
 
@@ -40,7 +47,7 @@ pub(crate) fn uuid() -> Uuid {
     Uuid::now_v7()
 }
 
-impl Bed {
+impl Harness {
     pub(crate) async fn new(options: PgConnectOptions) -> Self {
         platform::testing::trace_process();
         let url = options.to_url_lossy().to_string();
@@ -75,8 +82,8 @@ impl Bed {
         tokio::spawn(relay::run(pool, self.schema, js, token));
     }
 
-    /// An event whose body is its version in seconds.
-    pub(crate) fn message(&self, aggregate_id: Uuid, version: i64) -> (Uuid, Message) {
+    /// Creates an event whose body is its version in seconds.
+    pub(crate) fn event(&self, aggregate_id: Uuid, version: i64) -> Event {
         let id = uuid();
         let aggregate = Aggregate {
             kind: "thing",
@@ -87,32 +94,35 @@ impl Bed {
             seconds: version,
             nanos: 0,
         };
-        (
+        Event {
             id,
-            Message::new(self.schema, id, "ThingDone", aggregate, &body),
-        )
+            message: Message::new(self.schema, id, "ThingDone", aggregate, &body),
+        }
     }
 
     /// Commits one event of a new aggregate.
     pub(crate) async fn commit_event(&self) -> Uuid {
-        let (id, message) = self.message(uuid(), 1);
-        self.commit(&[message]).await;
-        id
+        let event = self.event(uuid(), 1);
+        self.commit([event.message]).await;
+        event.id
     }
 
-    /// Commits so many events together, each of a new aggregate.
+    /// Commits events of new aggregates in one transaction.
     pub(crate) async fn commit_events(&self, count: usize) {
-        let messages: Vec<_> = (0..count).map(|_| self.message(uuid(), 1).1).collect();
-        self.commit(&messages).await;
+        self.commit((0..count).map(|_| self.event(uuid(), 1).message))
+            .await;
     }
 
-    /// Commits these together.
-    pub(crate) async fn commit(&self, messages: &[Message]) {
+    /// Commits events in one transaction.
+    pub(crate) async fn commit(&self, messages: impl IntoIterator<Item = Message>) {
         self.append(messages).await.commit().await.unwrap();
     }
 
-    /// Appends these in a transaction that is still open.
-    pub(crate) async fn append(&self, messages: &[Message]) -> Transaction<'static, Postgres> {
+    /// Appends events and returns the open transaction.
+    pub(crate) async fn append(
+        &self,
+        messages: impl IntoIterator<Item = Message>,
+    ) -> Transaction<'static, Postgres> {
         let mut tx = pg::tx(&self.pool).await.unwrap();
         outbox::append_in_tx(&mut tx, self.schema, messages)
             .await
@@ -120,7 +130,7 @@ impl Bed {
         tx
     }
 
-    /// Of a query that gives one number; `:schema` is this bed's.
+    /// Returns the number that a query returns.
     pub(crate) async fn count(&self, sql: &str) -> i64 {
         let sql = sqlx::AssertSqlSafe(sql.replace(":schema", self.schema.name()));
         sqlx::query_scalar(sql).fetch_one(&self.pool).await.unwrap()
@@ -137,10 +147,10 @@ impl Bed {
         self.count(events).await
     }
 
-    /// The first messages of the stream, in its order.
+    /// Reads the first messages of the stream.
     pub(crate) async fn stream(&self, messages: usize) -> Vec<async_nats::Message> {
         ensure_stream(&self.js, self.schema).await.unwrap();
-        // One that waits for acks gets no more than 1 000.
+        // A consumer that waits for acks receives no more than 1 000.
         let reader = pull::Config {
             ack_policy: AckPolicy::None,
             ..pull::Config::default()
@@ -150,7 +160,7 @@ impl Bed {
             .create_consumer_on_stream(reader, stream_name(self.schema))
             .await
             .unwrap();
-        let batch = consumer.batch().max_messages(messages).expires(SOON);
+        let batch = consumer.batch().max_messages(messages).expires(TIMEOUT);
         let received = batch.messages().await.unwrap();
         received
             .map(|message| message.unwrap().message)
@@ -171,7 +181,7 @@ pub(crate) fn header(message: &async_nats::Message, name: &str) -> String {
     headers.get(name).unwrap().to_string()
 }
 
-/// A name of letters only, from the random half of an id.
+/// Returns a schema name of letters only, made from the random half of an id.
 fn unused_schema() -> Schema {
     let letters: String = uuid().as_bytes()[8..]
         .iter()

@@ -1,15 +1,21 @@
-//! What every use case works with.
+//! The context of the use cases.
 
 use platform::{clock::Clock, ids::Ids};
 use sqlx::PgPool;
 
 /// Database, time and identifiers.
 #[derive(Debug, Clone)]
-pub struct Context {
+pub(crate) struct Context {
     /// Connections of the app role.
-    pub pool: PgPool,
-    /// Tells the time.
-    pub clock: Clock,
-    /// Makes identifiers.
-    pub ids: Ids,
+    pub(crate) pool: PgPool,
+    pub(crate) clock: Clock,
+    pub(crate) ids: Ids,
+}
+
+/// A change of an aggregate, written together with its event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Change {
+    Created,
+    Updated,
+    Deleted,
 }

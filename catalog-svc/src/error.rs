@@ -1,4 +1,4 @@
-//! Why the catalogue refuses, and the code each reason gets: the only place that picks one.
+//! The errors of catalog-svc and their public codes: the only place that assigns them.
 
 use platform::{
     error::{Code, Failure, FieldCode, InvalidValue},
@@ -7,67 +7,54 @@ use platform::{
 };
 use tonic::Status;
 
-/// A refusal or a fault of this service.
+/// An error of this service.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// Also a product that the caller may not know of.
-    #[error("no such product")]
+pub(crate) enum Error {
+    /// Also a product that the caller may not see.
+    #[error("product not found")]
     ProductNotFound,
-    /// Unknown or deleted.
-    #[error("no such category")]
+    #[error("category not found")]
     CategoryNotFound,
-    /// Unknown or deleted.
-    #[error("no such tax rate")]
+    #[error("tax rate not found")]
     TaxRateNotFound,
-    /// Unknown or deleted.
-    #[error("no such question")]
+    #[error("question not found")]
     QuestionNotFound,
-    /// The product does not ask it.
-    #[error("the product asks no such question")]
+    #[error("product question not found")]
     ProductQuestionNotFound,
-    /// Products that are not deleted ask it.
-    #[error("products ask the question")]
+    #[error("the question is attached to products")]
     QuestionInUse,
-    /// The product asks it.
-    #[error("the product asks the question already")]
+    #[error("the question is already attached to the product")]
     QuestionAlreadyLinked,
-    /// What a question's type needs is not there, or is not for it.
+    /// The choices of a question do not fit its type.
     #[error("configurations: {0}")]
     Configurations(InvalidValue),
-    /// Products that are not deleted name it.
-    #[error("products are filed under the category")]
+    #[error("the category has products")]
     CategoryInUse,
-    /// Products that are not deleted name it.
-    #[error("products are taxed by the tax rate")]
+    #[error("the tax rate is used by products")]
     TaxRateInUse,
-    /// A field names something that does not exist.
-    #[error("{field}: no such {what}")]
+    /// A field refers to something that does not exist.
+    #[error("{field}: {what} not found")]
     UnknownReference {
-        /// The field in the public contract.
+        /// Its public name.
         field: &'static str,
-        /// What it should have named.
         what: &'static str,
     },
-    /// The asset of a product has to be enabled when it is written.
+    /// The asset of a product must be enabled when it is written.
     #[error("asset {0} is disabled")]
     AssetDisabled(String),
-    /// An amount is finer than its asset.
-    #[error("{field} has more decimals than {asset_code} has, {}", places.get())]
+    /// An amount has more decimals than its asset.
+    #[error("{field} has more than the {} decimals of {asset_code}", places.get())]
     Precision {
-        /// The field in the public contract.
+        /// Its public name.
         field: &'static str,
-        /// The asset.
         asset_code: String,
-        /// What the asset allows.
         places: DecimalPlaces,
     },
-    /// The input is wrong, the caller may not do this, or something else said no.
+    /// The request is invalid or forbidden, or another service failed.
     #[error(transparent)]
     Failed(#[from] Failure),
-    /// The request's idempotency key.
     #[error(transparent)]
     Idempotency(#[from] idempotency::Error),
-    /// The database.
     #[error(transparent)]
     Database(#[from] sqlx::Error),
 }
@@ -89,7 +76,7 @@ impl From<Error> for Failure {
             Error::UnknownReference { field, what } => Self::invalid(
                 field,
                 FieldCode::UnknownReference,
-                format!("no such {what}"),
+                format!("{what} not found"),
             ),
             Error::AssetDisabled(_) => {
                 let code = Code::AssetDisabled;

@@ -1,31 +1,35 @@
-//! Reads the fields of a create or an update into values, and collects what is wrong with them.
+//! Parses the fields of requests and collects what is invalid, and limits texts. Lengths count
+//! characters.
 
 use platform::{
     error::{Failure, FieldCode, InvalidValue, Violations},
     ids::Id,
     patch::Patch,
+    text::{EMPTY_OBJECT, bounded},
 };
 
-/// Why a required field has a value once [`Fields::finish`] found no fault.
-pub const CHECKED: &str = "a required field without a fault has a value";
+pub(crate) use platform::text::object as custom_data;
 
-/// The fields of one request. Names are those of the `.proto`; faults are reported under the public
-/// ones.
+/// Message of `expect` on a required field after [`Fields::finish`] found nothing invalid.
+pub(crate) const CHECKED: &str = "a required field that is valid has a value";
+
+/// The fields of one request. Names are those of the `.proto`; invalid fields are reported by their
+/// public names.
 #[derive(Debug)]
-pub struct Fields<'m> {
+pub(crate) struct Fields<'m> {
     mask: &'m [String],
     known: Vec<&'static str>,
     violations: Violations,
 }
 
 impl<'m> Fields<'m> {
-    /// The fields of a create.
-    pub fn of_create() -> Self {
+    /// Starts a create.
+    pub(crate) fn of_create() -> Self {
         Self::of_update(&[])
     }
 
-    /// The fields of an update with the paths of its mask.
-    pub fn of_update(mask: &'m [String]) -> Self {
+    /// Starts an update with the paths of its mask.
+    pub(crate) fn of_update(mask: &'m [String]) -> Self {
         Self {
             mask,
             known: Vec::new(),
@@ -33,8 +37,8 @@ impl<'m> Fields<'m> {
         }
     }
 
-    /// A field that has to be there.
-    pub fn required<T>(
+    /// Parses a required field.
+    pub(crate) fn required<T>(
         &mut self,
         name: &str,
         written: String,
@@ -48,8 +52,8 @@ impl<'m> Fields<'m> {
         self.violations.value(&public(name), parsed)
     }
 
-    /// A field that may be left out.
-    pub fn optional<W, T>(
+    /// Parses an optional field.
+    pub(crate) fn optional<W, T>(
         &mut self,
         name: &str,
         written: Option<W>,
@@ -59,8 +63,8 @@ impl<'m> Fields<'m> {
         self.violations.value(&public(name), parsed)
     }
 
-    /// A field of an update that can be changed but not cleared.
-    pub fn changed<W, T>(
+    /// Parses a field of an update that cannot be cleared.
+    pub(crate) fn changed<W, T>(
         &mut self,
         name: &'static str,
         written: Option<W>,
@@ -77,8 +81,8 @@ impl<'m> Fields<'m> {
         }
     }
 
-    /// A field of an update that can be changed and cleared.
-    pub fn patched<W, T>(
+    /// Parses a field of an update that can be cleared.
+    pub(crate) fn patched<W, T>(
         &mut self,
         name: &'static str,
         written: Option<W>,
@@ -95,8 +99,8 @@ impl<'m> Fields<'m> {
         }
     }
 
-    /// Ends with everything that is wrong, if anything is.
-    pub fn finish(mut self) -> Result<(), Failure> {
+    /// Returns all that is invalid, if anything is, and paths of the mask that no field has.
+    pub(crate) fn finish(mut self) -> Result<(), Failure> {
         for path in self.mask {
             if !self.known.contains(&path.as_str()) {
                 self.violations.add(
@@ -110,13 +114,38 @@ impl<'m> Fields<'m> {
     }
 }
 
-/// Reads what an item goes right before.
-pub fn subsequent<T>(written: Option<String>) -> Result<Option<Id<T>>, Failure> {
+/// Parses the id of the item that another is moved right before.
+pub(crate) fn subsequent<T>(written: Option<String>) -> Result<Option<Id<T>>, Failure> {
     let next = written.map(|id| Id::parse(&id)).transpose();
     next.map_err(|invalid| invalid.at("subsequentId"))
 }
 
-/// `tax_rate_id` is `taxRateId` in the public contract, and a product's `type` its `typeCode`.
+/// Checks a text that names something: 1 to 255 characters.
+pub(crate) fn title(text: String) -> Result<String, InvalidValue> {
+    bounded(text, 1..=255)
+}
+
+/// Checks a name that may be empty: at most 255 characters.
+pub(crate) fn name(text: String) -> Result<String, InvalidValue> {
+    bounded(text, 0..=255)
+}
+
+/// Checks a description: at most 10 000 characters.
+pub(crate) fn description(text: String) -> Result<String, InvalidValue> {
+    bounded(text, 0..=10_000)
+}
+
+/// Checks any other text: at most 2 048 characters.
+pub(crate) fn plain(text: String) -> Result<String, InvalidValue> {
+    bounded(text, 0..=2_048)
+}
+
+/// Returns the default of `customData` and `metadata`.
+pub(crate) fn empty_object() -> String {
+    EMPTY_OBJECT.to_owned()
+}
+
+/// Returns the public name: `taxRateId` of `tax_rate_id`, and `typeCode` of a product's `type`.
 fn public(name: &str) -> String {
     if name == "type" {
         return "typeCode".into();
@@ -141,10 +170,10 @@ mod tests {
             .ok_or_else(|| InvalidValue::new(FieldCode::Range, "must be odd"))
     }
 
-    fn faults(fields: Fields) -> Vec<(String, FieldCode)> {
+    fn violations(fields: Fields) -> Vec<(String, FieldCode)> {
         let failure = fields.finish().unwrap_err();
-        let faults = failure.fields.into_iter();
-        faults.map(|fault| (fault.field, fault.code)).collect()
+        let fields = failure.fields.into_iter();
+        fields.map(|field| (field.field, field.code)).collect()
     }
 
     #[test]
@@ -160,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_create_collects_every_fault() {
+    fn a_create_collects_every_violation() {
         let mut fields = Fields::of_create();
         assert_eq!(fields.optional("page_size", None, odd), None);
         assert_eq!(fields.optional("page_size", Some(3), odd), Some(3));
@@ -170,7 +199,7 @@ mod tests {
             ("pageSize".to_owned(), FieldCode::Range),
             ("categoryId".to_owned(), FieldCode::Required),
         ];
-        assert_eq!(faults(fields), found);
+        assert_eq!(violations(fields), found);
         assert!(Fields::of_create().finish().is_ok());
     }
 
@@ -191,6 +220,17 @@ mod tests {
             ("name".to_owned(), FieldCode::Type),
             ("nmae".to_owned(), FieldCode::UnknownField),
         ];
-        assert_eq!(faults(fields), found);
+        assert_eq!(violations(fields), found);
+    }
+
+    #[test]
+    fn each_text_has_its_limits() {
+        assert!(title("é".repeat(255)).is_ok() && title("é".repeat(256)).is_err());
+        assert!(title(String::new()).is_err() && name(String::new()).is_ok());
+        assert!(name("x".repeat(255)).is_ok() && name("x".repeat(256)).is_err());
+        assert!(description("日".repeat(10_000)).is_ok());
+        assert!(description("日".repeat(10_001)).is_err());
+        assert!(plain("x".repeat(2_048)).is_ok() && plain("x".repeat(2_049)).is_err());
+        assert!(custom_data(empty_object()).is_ok());
     }
 }

@@ -1,20 +1,19 @@
 #![doc = include_str!("../README.md")]
 
-pub mod category;
+mod category;
 pub mod clients;
 pub mod config;
 pub mod consumers;
-pub mod context;
-pub mod error;
-pub mod fields;
-pub mod media;
-pub mod product;
-pub mod product_question;
-pub mod question;
-pub mod quote;
+mod context;
+mod error;
+mod fields;
+mod media;
+mod product;
+mod product_question;
+mod question;
+mod quote;
 mod service;
-pub mod tax_rate;
-pub mod text;
+mod tax_rate;
 
 use platform::pg::Schema;
 use sqlx::migrate::Migrator;

@@ -1,4 +1,4 @@
-//! Images: what clients write, and the address that others see.
+//! Images: checks what clients write, and makes URLs of it.
 
 use std::sync::Arc;
 
@@ -7,12 +7,12 @@ use platform::{
     patch::Patch,
 };
 
-use crate::text;
+use crate::fields;
 
-/// Checks a written `image` or `thumbnail`: an http(s) URL, or a path below the media address. An
-/// empty one is none.
-pub fn image(written: String) -> Result<Option<String>, InvalidValue> {
-    let image = text::plain(written)?;
+/// Checks an `image` or `thumbnail`: an http(s) URL, or a path below the media URL. An empty one is
+/// `None`.
+pub(crate) fn image(written: String) -> Result<Option<String>, InvalidValue> {
+    let image = fields::plain(written)?;
     let scheme = image
         .split_once(':')
         .map(|(scheme, _)| scheme)
@@ -26,8 +26,8 @@ pub fn image(written: String) -> Result<Option<String>, InvalidValue> {
     Ok(Some(image).filter(|image| !image.is_empty()))
 }
 
-/// An update that writes an empty image clears it.
-pub fn patch(image: Patch<Option<String>>) -> Patch<String> {
+/// Clears an image that an update sets to an empty one.
+pub(crate) fn patch(image: Patch<Option<String>>) -> Patch<String> {
     match image {
         Patch::Absent => Patch::Absent,
         Patch::Set(Some(image)) => Patch::Set(image),
@@ -35,22 +35,22 @@ pub fn patch(image: Patch<Option<String>>) -> Patch<String> {
     }
 }
 
-/// Turns written images into addresses.
+/// Makes URLs of images.
 #[derive(Debug, Clone)]
-pub struct Media {
+pub(crate) struct Media {
     base_url: Arc<str>,
 }
 
 impl Media {
-    /// Paths are put right after `base_url`.
-    pub fn new(base_url: &str) -> Self {
+    /// Prepends `base_url` to paths.
+    pub(crate) fn new(base_url: &str) -> Self {
         Self {
             base_url: base_url.into(),
         }
     }
 
-    /// The address of an image.
-    pub fn url(&self, image: Option<&str>) -> Option<String> {
+    /// Returns the URL of an image.
+    pub(crate) fn url(&self, image: Option<&str>) -> Option<String> {
         image.map(|image| {
             if is_http(image) {
                 image.to_owned()
@@ -61,7 +61,7 @@ impl Media {
     }
 }
 
-/// RFC 3986, section 3.1. A browser ignores blanks before it.
+/// Returns whether a text is a scheme, by RFC 3986, section 3.1. Browsers ignore blanks before it.
 fn is_scheme(text: &str) -> bool {
     let text = text.trim_start();
     text.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn takes_urls_and_paths() {
+    fn urls_and_paths_are_accepted() {
         for written in [
             "https://x.test/a.png",
             "HTTP://x",
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_other_schemes() {
+    fn other_schemes_are_refused() {
         for written in [
             "javascript:alert(1)",
             " JavaScript:alert(1)",
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn shows_addresses() {
+    fn paths_are_below_the_base_url() {
         let media = Media::new("https://media.test/");
         let url = |image| media.url(Some(image)).unwrap();
         assert_eq!(url("shoes/red.png"), "https://media.test/shoes/red.png");

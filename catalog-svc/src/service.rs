@@ -71,7 +71,7 @@ impl Application for Service {
         };
         let media = Media::new(&config.media_base_url);
         let server = Server::bind(config.listen, auth.verifier, runtime.readiness).await?;
-        let server = add_services(server, &context, wallet, media);
+        let server = add_services(server, &context, wallet, &media);
         Ok(Self { server, backbone })
     }
 
@@ -80,33 +80,20 @@ impl Application for Service {
     }
 }
 
-fn add_services(server: Server, context: &Context, wallet: Wallet, media: Media) -> Server {
-    let categories = CategoryGrpc {
-        categories: Categories::new(context.clone()),
-        media: media.clone(),
-    };
-    let tax_rates = TaxRateGrpc {
-        tax_rates: TaxRates::new(context.clone()),
-    };
-    let products = ProductGrpc {
-        products: Products::new(context.clone(), wallet),
-        media: media.clone(),
-    };
-    let questions = QuestionGrpc {
-        questions: Questions::new(context.clone()),
-    };
-    let product_questions = ProductQuestionGrpc {
-        links: ProductQuestions::new(context.clone()),
-    };
-    let quotes = QuoteGrpc {
-        quotes: Quotes::new(context.clone()),
-        media,
-    };
+fn add_services(server: Server, context: &Context, wallet: Wallet, media: &Media) -> Server {
+    let categories = Categories::new(context.clone(), media.clone());
+    let products = Products::new(context.clone(), media.clone(), wallet);
+    let questions = Questions::new(context.clone());
+    let product_questions = ProductQuestions::new(context.clone());
+    let tax_rates = TaxRates::new(context.clone());
+    let quotes = Quotes::new(context.clone(), media.clone());
     server
-        .add_service(CategoryServiceServer::new(categories))
-        .add_service(TaxRateServiceServer::new(tax_rates))
-        .add_service(ProductServiceServer::new(products))
-        .add_service(QuestionServiceServer::new(questions))
-        .add_service(ProductQuestionServiceServer::new(product_questions))
-        .add_service(CatalogQuoteServiceServer::new(quotes))
+        .add_service(CategoryServiceServer::new(CategoryGrpc(categories)))
+        .add_service(ProductServiceServer::new(ProductGrpc(products)))
+        .add_service(QuestionServiceServer::new(QuestionGrpc(questions)))
+        .add_service(ProductQuestionServiceServer::new(ProductQuestionGrpc(
+            product_questions,
+        )))
+        .add_service(TaxRateServiceServer::new(TaxRateGrpc(tax_rates)))
+        .add_service(CatalogQuoteServiceServer::new(QuoteGrpc(quotes)))
 }

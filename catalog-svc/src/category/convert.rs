@@ -5,13 +5,12 @@ use proto::catalog::v1 as wire;
 
 use super::{Category, CategoryPatch, NewCategory};
 use crate::{
-    fields::{CHECKED, Fields},
+    fields::{self, CHECKED, Fields},
     media::{self, Media},
-    text,
 };
 
-/// A category as it is answered.
-pub fn to_proto(category: Category, media: &Media) -> wire::Category {
+/// Converts a category to its message.
+pub(crate) fn to_proto(category: Category, media: &Media) -> wire::Category {
     wire::Category {
         id: category.id.into(),
         title: category.title,
@@ -24,34 +23,34 @@ pub fn to_proto(category: Category, media: &Media) -> wire::Category {
     }
 }
 
-/// Reads the fields of a create.
-pub fn new_category(request: wire::CreateCategoryRequest) -> Result<NewCategory, Failure> {
+/// Parses the fields of a create.
+pub(crate) fn new_category(request: wire::CreateCategoryRequest) -> Result<NewCategory, Failure> {
     let mut fields = Fields::of_create();
-    let title = fields.required("title", request.title, text::title);
-    let description = fields.optional("description", request.description, text::description);
+    let title = fields.required("title", request.title, fields::title);
+    let description = fields.optional("description", request.description, fields::description);
     let image = fields.optional("image", request.image, media::image);
     let rank = fields.optional("order", request.order, |order| Rank::parse(&order));
-    let custom_data = fields.optional("custom_data", request.custom_data, text::custom_data);
+    let custom_data = fields.optional("custom_data", request.custom_data, fields::custom_data);
     fields.finish()?;
     Ok(NewCategory {
         title: title.expect(CHECKED),
         description,
         image: image.flatten(),
         rank,
-        custom_data: custom_data.unwrap_or_else(text::no_custom_data),
+        custom_data: custom_data.unwrap_or_else(fields::empty_object),
     })
 }
 
-/// Reads the fields of an update.
-pub fn patch(request: wire::UpdateCategoryRequest) -> Result<CategoryPatch, Failure> {
+/// Parses the fields of an update.
+pub(crate) fn patch(request: wire::UpdateCategoryRequest) -> Result<CategoryPatch, Failure> {
     let mask = request.update_mask.unwrap_or_default().paths;
     let mut fields = Fields::of_update(&mask);
     let patch = CategoryPatch {
-        title: fields.changed("title", request.title, text::title),
-        description: fields.patched("description", request.description, text::description),
+        title: fields.changed("title", request.title, fields::title),
+        description: fields.patched("description", request.description, fields::description),
         image: media::patch(fields.patched("image", request.image, media::image)),
         rank: fields.changed("order", request.order, |order| Rank::parse(&order)),
-        custom_data: fields.changed("custom_data", request.custom_data, text::custom_data),
+        custom_data: fields.changed("custom_data", request.custom_data, fields::custom_data),
     };
     fields.finish()?;
     Ok(patch)

@@ -1,4 +1,4 @@
-//! What the rest is told of categories.
+//! Category events for the outbox.
 
 use platform::{
     ids::Ids,
@@ -7,19 +7,10 @@ use platform::{
 use proto::events::v1::CategoryChanged;
 
 use super::Category;
-use crate::SCHEMA;
+use crate::{SCHEMA, context::Change};
 
-/// The category was made or changed.
-pub fn changed(ids: &Ids, category: &Category) -> Message {
-    message(ids, category, false)
-}
-
-/// The category was deleted.
-pub fn deleted(ids: &Ids, category: &Category) -> Message {
-    message(ids, category, true)
-}
-
-fn message(ids: &Ids, category: &Category, deleted: bool) -> Message {
+/// Builds the event of a change that the category's version counts.
+pub(crate) fn message(ids: &Ids, category: &Category, change: Change) -> Message {
     let aggregate = Aggregate {
         kind: "category",
         id: category.id.uuid(),
@@ -28,7 +19,7 @@ fn message(ids: &Ids, category: &Category, deleted: bool) -> Message {
     let body = CategoryChanged {
         category_id: category.id.into(),
         version: category.version,
-        deleted,
+        deleted: change == Change::Deleted,
     };
     Message::new(SCHEMA, ids.uuid(), "CategoryChanged", aggregate, &body)
 }

@@ -1,103 +1,95 @@
-//! `CategoryService`: everybody reads, admins write.
+//! `CategoryService`: all callers read, admins write.
 
-use platform::{auth::Caller, error::Failure, idempotency::Key, ids::Id, pg};
-use proto::catalog::v1 as wire;
+use platform::{
+    grpc::{Call, respond},
+    ids::Id,
+    pg,
+};
+use proto::catalog::v1::{
+    CreateCategoryRequest, CreateCategoryResponse, DeleteCategoryRequest, DeleteCategoryResponse,
+    GetCategoryRequest, GetCategoryResponse, ListCategoriesRequest, ListCategoriesResponse,
+    ReorderCategoryRequest, ReorderCategoryResponse, UpdateCategoryRequest, UpdateCategoryResponse,
+    category_service_server::CategoryService,
+};
 use tonic::{Request, Response, Status};
 
 use super::{Categories, Category, convert};
-use crate::{error::Error, fields, media::Media};
+use crate::{error::Error, fields};
 
-/// Serves the categories.
 #[derive(Debug, Clone)]
-pub struct CategoryGrpc {
-    /// The use cases.
-    pub categories: Categories,
-    /// Where images are.
-    pub media: Media,
-}
+pub(crate) struct CategoryGrpc(pub(crate) Categories);
 
 #[tonic::async_trait]
-impl wire::category_service_server::CategoryService for CategoryGrpc {
+impl CategoryService for CategoryGrpc {
     async fn create_category(
         &self,
-        request: Request<wire::CreateCategoryRequest>,
-    ) -> Result<Response<wire::CreateCategoryResponse>, Status> {
-        Caller::of(&request)?.require_admin()?;
-        let key = Key::from_request(&request)?;
-        let new = convert::new_category(request.into_inner())?;
-        let answer = |category| wire::CreateCategoryResponse {
-            category: Some(convert::to_proto(category, &self.media)),
-        };
-        let created = self.categories.create(key.as_ref(), new, answer).await?;
-        Ok(created.into_response())
+        request: Request<CreateCategoryRequest>,
+    ) -> Result<Response<CreateCategoryResponse>, Status> {
+        let Call { key, body, .. } = Call::of_admin(request)?;
+        let new = convert::new_category(body)?;
+        let reply = self.0.create(key.as_ref(), new).await?;
+        Ok(respond(reply, |category| CreateCategoryResponse {
+            category: Some(category),
+        }))
     }
 
     async fn get_category(
         &self,
-        request: Request<wire::GetCategoryRequest>,
-    ) -> Result<Response<wire::GetCategoryResponse>, Status> {
-        Caller::of(&request)?;
-        let category = self.categories.get(id(&request.get_ref().id)?).await?;
-        Ok(Response::new(wire::GetCategoryResponse {
-            category: Some(convert::to_proto(category, &self.media)),
+        request: Request<GetCategoryRequest>,
+    ) -> Result<Response<GetCategoryResponse>, Status> {
+        let Call { body, .. } = Call::of(request)?;
+        let category = self.0.get(path_id(&body.id)?).await?;
+        Ok(Response::new(GetCategoryResponse {
+            category: Some(category),
         }))
     }
 
     async fn list_categories(
         &self,
-        request: Request<wire::ListCategoriesRequest>,
-    ) -> Result<Response<wire::ListCategoriesResponse>, Status> {
-        Caller::of(&request)?;
-        let list = request.into_inner().list.unwrap_or_default();
-        let page = self.categories.list(&list).await?;
-        Ok(Response::new(wire::ListCategoriesResponse {
+        request: Request<ListCategoriesRequest>,
+    ) -> Result<Response<ListCategoriesResponse>, Status> {
+        let Call { body, .. } = Call::of(request)?;
+        let page = self.0.list(&body.list.unwrap_or_default()).await?;
+        Ok(Response::new(ListCategoriesResponse {
             page: Some(page.info()),
-            categories: page
-                .rows
-                .into_iter()
-                .map(|category| convert::to_proto(category, &self.media))
-                .collect(),
+            categories: page.rows,
         }))
     }
 
     async fn update_category(
         &self,
-        request: Request<wire::UpdateCategoryRequest>,
-    ) -> Result<Response<wire::UpdateCategoryResponse>, Status> {
-        Caller::of(&request)?.require_admin()?;
-        let id = id(&request.get_ref().id)?;
-        let patch = convert::patch(request.into_inner())?;
-        let category = self.categories.update(id, patch).await?;
-        Ok(Response::new(wire::UpdateCategoryResponse {
-            category: Some(convert::to_proto(category, &self.media)),
+        request: Request<UpdateCategoryRequest>,
+    ) -> Result<Response<UpdateCategoryResponse>, Status> {
+        let Call { body, .. } = Call::of_admin(request)?;
+        let id = path_id(&body.id)?;
+        let category = self.0.update(id, convert::patch(body)?).await?;
+        Ok(Response::new(UpdateCategoryResponse {
+            category: Some(category),
         }))
     }
 
     async fn delete_category(
         &self,
-        request: Request<wire::DeleteCategoryRequest>,
-    ) -> Result<Response<wire::DeleteCategoryResponse>, Status> {
-        Caller::of(&request)?.require_admin()?;
-        self.categories.delete(id(&request.get_ref().id)?).await?;
-        Ok(Response::new(wire::DeleteCategoryResponse {}))
+        request: Request<DeleteCategoryRequest>,
+    ) -> Result<Response<DeleteCategoryResponse>, Status> {
+        let Call { body, .. } = Call::of_admin(request)?;
+        self.0.delete(path_id(&body.id)?).await?;
+        Ok(Response::new(DeleteCategoryResponse {}))
     }
 
     async fn reorder_category(
         &self,
-        request: Request<wire::ReorderCategoryRequest>,
-    ) -> Result<Response<wire::ReorderCategoryResponse>, Status> {
-        Caller::of(&request)?.require_admin()?;
-        let key = Key::from_request(&request)?;
-        let request = request.into_inner();
-        let (id, next) = (id(&request.id)?, fields::subsequent(request.subsequent_id)?);
-        let answer = wire::ReorderCategoryResponse {};
-        let moved =
-            pg::retry_serialization(|| self.categories.reorder(key.as_ref(), id, next, answer));
-        Ok(moved.await?.into_response())
+        request: Request<ReorderCategoryRequest>,
+    ) -> Result<Response<ReorderCategoryResponse>, Status> {
+        let Call { key, body, .. } = Call::of_admin(request)?;
+        let id = path_id(&body.id)?;
+        let next = fields::subsequent(body.subsequent_id)?;
+        let moved = pg::retry_serialization(|| self.0.reorder(key.as_ref(), id, next));
+        Ok(respond(moved.await?, |()| ReorderCategoryResponse {}))
     }
 }
 
-/// What is no id is nobody's.
-fn id(text: &str) -> Result<Id<Category>, Failure> {
-    Id::parse(text).map_err(|_| Error::CategoryNotFound.into())
+/// Parses the id in a path; a malformed one is not found.
+fn path_id(text: &str) -> Result<Id<Category>, Error> {
+    Id::parse(text).map_err(|_| Error::CategoryNotFound)
 }

@@ -1,11 +1,11 @@
-//! Categories: groups of products, in an order of their own.
+//! Categories: groups of products, which admins put in order.
 
-pub mod convert;
+pub(crate) mod convert;
 mod events;
-pub mod grpc;
+pub(crate) mod grpc;
 mod model;
-pub mod repo;
+pub(crate) mod repo;
 mod service;
 
-pub use model::{Category, CategoryPatch, NewCategory};
-pub use service::Categories;
+pub(crate) use model::{Category, CategoryPatch, NewCategory};
+pub(crate) use service::Categories;

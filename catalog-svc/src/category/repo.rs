@@ -1,6 +1,7 @@
-//! SQL of categories. Only rows that are not deleted are seen.
+//! SQL of categories. Deleted rows are not seen.
 
-use chrono::{DateTime, Utc};
+use std::collections::HashSet;
+
 use platform::{
     error::Failure,
     ids::Id,
@@ -9,47 +10,15 @@ use platform::{
     rank::Rank,
 };
 use proto::{common::v1::ListRequest, lists::catalog::CATEGORIES};
-use sqlx::{FromRow, PgConnection, postgres::PgRow};
+use sqlx::PgConnection;
 
 use super::Category;
 
-#[derive(FromRow)]
-struct CategoryRow {
-    id: Id<Category>,
-    title: String,
-    description: Option<String>,
-    image: Option<String>,
-    rank: Rank,
-    custom_data: String,
-    version: i64,
-    created_at: DateTime<Utc>,
-    updated_at: DateTime<Utc>,
-}
-
-impl FromRow<'_, PgRow> for Category {
-    fn from_row(row: &PgRow) -> Result<Self, sqlx::Error> {
-        CategoryRow::from_row(row).map(Self::from)
-    }
-}
-
-impl From<CategoryRow> for Category {
-    fn from(row: CategoryRow) -> Self {
-        Self {
-            id: row.id,
-            title: row.title,
-            description: row.description,
-            image: row.image,
-            rank: row.rank,
-            custom_data: row.custom_data,
-            version: row.version,
-            created_at: row.created_at,
-            updated_at: row.updated_at,
-        }
-    }
-}
-
-/// Writes a new category.
-pub async fn insert_in_tx(conn: &mut PgConnection, category: &Category) -> Result<(), sqlx::Error> {
+/// Inserts a new category.
+pub(crate) async fn insert_in_tx(
+    conn: &mut PgConnection,
+    category: &Category,
+) -> Result<(), sqlx::Error> {
     let inserted = sqlx::query!(
         "insert into catalog.categories
              (id, title, description, image, rank, custom_data, version, created_at, updated_at)
@@ -69,34 +38,33 @@ pub async fn insert_in_tx(conn: &mut PgConnection, category: &Category) -> Resul
     ensure_affected(inserted, 1)
 }
 
-/// The category, if there is one.
-pub async fn find(
+/// Finds a category.
+pub(crate) async fn find(
     conn: &mut PgConnection,
     id: Id<Category>,
 ) -> Result<Option<Category>, sqlx::Error> {
     Ok(find_all(conn, &[id]).await?.pop())
 }
 
-/// The categories among these ids, in no order.
-pub async fn find_all(
+/// Finds the categories among these ids, in no order.
+pub(crate) async fn find_all(
     conn: &mut PgConnection,
     ids: &[Id<Category>],
 ) -> Result<Vec<Category>, sqlx::Error> {
-    let rows = sqlx::query_as!(
-        CategoryRow,
-        r#"select id as "id: _", title, description, image, rank::text as "rank!: _", custom_data,
-                  version, created_at, updated_at
+    sqlx::query_as!(
+        Category,
+        r#"select id, title, description, image, rank::text as "rank!: _", custom_data, version,
+                  created_at, updated_at
            from catalog.categories
            where id = any($1) and deleted_at is null"#,
         ids as _,
     )
     .fetch_all(conn)
-    .await?;
-    Ok(rows.into_iter().map(Category::from).collect())
+    .await
 }
 
-/// The categories as the request wants them.
-pub async fn list(
+/// Lists the categories that the request asks for.
+pub(crate) async fn list(
     conn: &mut PgConnection,
     request: &ListRequest,
 ) -> Result<Page<Category>, Failure> {
@@ -121,8 +89,11 @@ pub async fn list(
         .await
 }
 
-/// Locks the category against every other change; false if there is none.
-pub async fn lock_in_tx(conn: &mut PgConnection, id: Id<Category>) -> Result<bool, sqlx::Error> {
+/// Locks a category against every other change; false if there is none.
+pub(crate) async fn lock_in_tx(
+    conn: &mut PgConnection,
+    id: Id<Category>,
+) -> Result<bool, sqlx::Error> {
     let locked = sqlx::query!(
         "select from catalog.categories where id = $1 and deleted_at is null for update",
         id as _,
@@ -132,20 +103,29 @@ pub async fn lock_in_tx(conn: &mut PgConnection, id: Id<Category>) -> Result<boo
     Ok(locked.is_some())
 }
 
-/// Keeps the category from being deleted until a product that names it is written; false if there
-/// is none.
-pub async fn share_in_tx(conn: &mut PgConnection, id: Id<Category>) -> Result<bool, sqlx::Error> {
-    let shared = sqlx::query!(
-        "select from catalog.categories where id = $1 and deleted_at is null for share",
-        id as _,
+/// Locks these categories against their deletion until products in them are written, and returns those
+/// that exist. Locks are taken in the order of ids, so two imports cannot block each other.
+pub(crate) async fn share_in_tx(
+    conn: &mut PgConnection,
+    ids: &[Id<Category>],
+) -> Result<HashSet<Id<Category>>, sqlx::Error> {
+    let shared = sqlx::query_scalar!(
+        "select id from catalog.categories
+         where id = any($1) and deleted_at is null
+         order by id
+         for share",
+        ids as _,
     )
-    .fetch_optional(conn)
+    .fetch_all(conn)
     .await?;
-    Ok(shared.is_some())
+    Ok(shared.into_iter().collect())
 }
 
-/// Writes a changed category.
-pub async fn update_in_tx(conn: &mut PgConnection, category: &Category) -> Result<(), sqlx::Error> {
+/// Updates a changed category.
+pub(crate) async fn update_in_tx(
+    conn: &mut PgConnection,
+    category: &Category,
+) -> Result<(), sqlx::Error> {
     let updated = sqlx::query!(
         "update catalog.categories
          set title = $2, description = $3, image = $4, rank = $5::text::numeric, custom_data = $6,
@@ -165,8 +145,11 @@ pub async fn update_in_tx(conn: &mut PgConnection, category: &Category) -> Resul
     ensure_affected(updated, 1)
 }
 
-/// Marks a category, whose version and time are those of its deletion, as deleted.
-pub async fn delete_in_tx(conn: &mut PgConnection, category: &Category) -> Result<(), sqlx::Error> {
+/// Marks a category as deleted; its version and time are those of the deletion.
+pub(crate) async fn delete_in_tx(
+    conn: &mut PgConnection,
+    category: &Category,
+) -> Result<(), sqlx::Error> {
     let deleted = sqlx::query!(
         "update catalog.categories set deleted_at = $2, updated_at = $2, version = $3
          where id = $1 and version + 1 = $3 and deleted_at is null",
@@ -179,8 +162,11 @@ pub async fn delete_in_tx(conn: &mut PgConnection, category: &Category) -> Resul
     ensure_affected(deleted, 1)
 }
 
-/// Whether products that are not deleted are filed under the category.
-pub async fn is_used(conn: &mut PgConnection, id: Id<Category>) -> Result<bool, sqlx::Error> {
+/// Returns whether a category has products.
+pub(crate) async fn is_used(
+    conn: &mut PgConnection,
+    id: Id<Category>,
+) -> Result<bool, sqlx::Error> {
     sqlx::query_scalar!(
         r#"select exists (
                select from catalog.products where category_id = $1 and deleted_at is null
@@ -191,14 +177,15 @@ pub async fn is_used(conn: &mut PgConnection, id: Id<Category>) -> Result<bool, 
     .await
 }
 
-/// The rank of the last category.
-pub async fn last_rank(conn: &mut PgConnection) -> Result<Option<Rank>, sqlx::Error> {
-    sqlx::query_scalar!(
+/// Returns the rank after the last category.
+pub(crate) async fn next_rank(conn: &mut PgConnection) -> Result<Rank, sqlx::Error> {
+    let last = sqlx::query_scalar!(
         r#"select rank::text as "rank!: Rank" from catalog.categories
            where deleted_at is null
            order by rank desc, id desc
            limit 1"#,
     )
     .fetch_optional(conn)
-    .await
+    .await?;
+    Ok(last.map_or_else(Rank::first, Rank::next))
 }

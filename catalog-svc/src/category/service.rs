@@ -1,21 +1,25 @@
-//! The use cases of categories: each public method is one transaction, unless its name says that
-//! it runs in the caller's.
+//! The use cases of categories: each public method is one transaction.
 
 use platform::{
     error::Failure,
-    idempotency::{self, Reply, Started},
+    idempotency::{self, Key, Reply, Started},
     ids::Id,
     list::Page,
     messaging::outbox,
     pg,
-    rank::{Rank, RankedList},
+    rank::RankedList,
 };
-use proto::common::v1::ListRequest;
+use proto::{catalog::v1 as wire, common::v1::ListRequest};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::{Category, CategoryPatch, NewCategory, events, repo};
-use crate::{SCHEMA, context::Context, error::Error};
+use super::{Category, CategoryPatch, NewCategory, convert, events, repo};
+use crate::{
+    SCHEMA,
+    context::{Change, Context},
+    error::Error,
+    media::Media,
+};
 
 /// The order of the categories.
 const RANKED: RankedList = RankedList {
@@ -24,146 +28,142 @@ const RANKED: RankedList = RankedList {
     only: "deleted_at is null",
 };
 
-const NO_SUBSEQUENT: Error = Error::UnknownReference {
+const UNKNOWN_SUBSEQUENT: Error = Error::UnknownReference {
     field: "subsequentId",
     what: "category",
 };
 
-/// The categories.
 #[derive(Debug, Clone)]
-pub struct Categories {
+pub(crate) struct Categories {
     context: Context,
+    media: Media,
 }
 
 impl Categories {
-    /// The categories in this database.
-    pub fn new(context: Context) -> Self {
-        Self { context }
+    pub(crate) fn new(context: Context, media: Media) -> Self {
+        Self { context, media }
     }
 
-    /// Makes a category, once per key; without a rank, the last. `answer` is what the key's record
-    /// keeps.
-    pub async fn create<R: prost::Message + Default>(
+    /// Creates a category, once per key; without a rank, after all others.
+    pub(crate) async fn create(
         &self,
-        key: Option<&idempotency::Key>,
+        key: Option<&Key>,
         new: NewCategory,
-        answer: impl FnOnce(Category) -> R,
-    ) -> Result<Reply<R>, Error> {
+    ) -> Result<Reply<wire::Category>, Error> {
         let mut work = match idempotency::start(&self.context.pool, SCHEMA, key).await? {
-            Started::Replay(answer) => return Ok(answer),
+            Started::Replay(reply) => return Ok(reply),
             Started::Fresh(work) => work,
         };
-        let created = self.create_in_tx(&mut work, new).await?;
-        Ok(work.commit(answer(created)).await?)
-    }
-
-    async fn create_in_tx(
-        &self,
-        conn: &mut PgConnection,
-        new: NewCategory,
-    ) -> Result<Category, Error> {
         let rank = match new.rank {
             Some(rank) => rank,
-            None => repo::last_rank(conn)
-                .await?
-                .map_or_else(Rank::first, Rank::next),
+            None => repo::next_rank(&mut work).await?,
         };
-        let now = self.context.clock.now();
-        let category = Category::create(self.context.ids.next(), new, rank, now);
-        repo::insert_in_tx(conn, &category).await?;
-        let event = events::changed(&self.context.ids, &category);
-        outbox::append_in_tx(conn, SCHEMA, [event]).await?;
-        Ok(category)
+        let (id, now) = (self.context.ids.next(), self.context.clock.now());
+        let category = Category::create(id, new, rank, now);
+        self.write_in_tx(&mut work, &category, Change::Created)
+            .await?;
+        let resource = convert::to_proto(category, &self.media);
+        Ok(work.commit(resource).await?)
     }
 
-    /// Reads a category.
-    pub async fn get(&self, id: Id<Category>) -> Result<Category, Error> {
+    pub(crate) async fn get(&self, id: Id<Category>) -> Result<wire::Category, Error> {
         let mut conn = self.context.pool.acquire().await?;
-        repo::find(&mut conn, id)
-            .await?
-            .ok_or(Error::CategoryNotFound)
+        let category = repo::find(&mut conn, id).await?;
+        let category = category.ok_or(Error::CategoryNotFound)?;
+        Ok(convert::to_proto(category, &self.media))
     }
 
-    /// Lists categories.
-    pub async fn list(&self, request: &ListRequest) -> Result<Page<Category>, Failure> {
+    pub(crate) async fn list(
+        &self,
+        request: &ListRequest,
+    ) -> Result<Page<wire::Category>, Failure> {
         let mut conn = self.context.pool.acquire().await?;
-        repo::list(&mut conn, request).await
+        let page = repo::list(&mut conn, request).await?;
+        Ok(page.map(|category| convert::to_proto(category, &self.media)))
     }
 
-    /// Changes a category. An empty patch changes nothing, not even its time.
-    pub async fn update(&self, id: Id<Category>, patch: CategoryPatch) -> Result<Category, Error> {
-        if patch.is_empty() {
+    /// Updates a category. An empty patch changes nothing, not even its time.
+    pub(crate) async fn update(
+        &self,
+        id: Id<Category>,
+        patch: CategoryPatch,
+    ) -> Result<wire::Category, Error> {
+        if patch == CategoryPatch::default() {
             return self.get(id).await;
         }
         let mut tx = pg::tx(&self.context.pool).await?;
         if patch.rank.is_some() {
             RANKED.lock_in_tx(&mut tx, Uuid::nil()).await?;
         }
-        let mut category = locked_in_tx(&mut tx, id).await?;
+        let mut category = lock_in_tx(&mut tx, id).await?;
         category.update(patch, self.context.clock.now());
-        repo::update_in_tx(&mut tx, &category).await?;
-        let event = events::changed(&self.context.ids, &category);
-        outbox::append_in_tx(&mut tx, SCHEMA, [event]).await?;
+        self.write_in_tx(&mut tx, &category, Change::Updated)
+            .await?;
         tx.commit().await?;
-        Ok(category)
+        Ok(convert::to_proto(category, &self.media))
     }
 
-    /// Puts a category right before another, or last, once per key.
-    pub async fn reorder<R: prost::Message + Default>(
+    /// Moves a category right before another, or to the end, once per key.
+    pub(crate) async fn reorder(
         &self,
-        key: Option<&idempotency::Key>,
+        key: Option<&Key>,
         id: Id<Category>,
         next: Option<Id<Category>>,
-        answer: R,
-    ) -> Result<Reply<R>, Error> {
+    ) -> Result<Reply<()>, Error> {
         let mut work = match idempotency::start(&self.context.pool, SCHEMA, key).await? {
-            Started::Replay(answer) => return Ok(answer),
+            Started::Replay(reply) => return Ok(reply),
             Started::Fresh(work) => work,
         };
-        self.reorder_in_tx(&mut work, id, next).await?;
-        Ok(work.commit(answer).await?)
-    }
-
-    async fn reorder_in_tx(
-        &self,
-        conn: &mut PgConnection,
-        id: Id<Category>,
-        next: Option<Id<Category>>,
-    ) -> Result<(), Error> {
-        RANKED.lock_in_tx(conn, Uuid::nil()).await?;
-        let mut category = locked_in_tx(conn, id).await?;
+        RANKED.lock_in_tx(&mut work, Uuid::nil()).await?;
+        let mut category = lock_in_tx(&mut work, id).await?;
         let next = match next {
-            Some(next) => Some(repo::find(conn, next).await?.ok_or(NO_SUBSEQUENT)?),
+            Some(next) => {
+                let next = repo::find(&mut work, next).await?;
+                Some(next.ok_or(UNKNOWN_SUBSEQUENT)?.ranked())
+            }
             None => None,
         };
-        let (item, next) = (category.ranked(), next.as_ref().map(Category::ranked));
-        let room = RANKED.make_room_in_tx(conn, Uuid::nil(), item, next);
-        let Some(rank) = room.await? else {
-            return Ok(());
-        };
-        category.place(rank, self.context.clock.now());
-        repo::update_in_tx(conn, &category).await?;
-        let event = events::changed(&self.context.ids, &category);
-        Ok(outbox::append_in_tx(conn, SCHEMA, [event]).await?)
+        let room = RANKED.make_room_in_tx(&mut work, Uuid::nil(), category.ranked(), next);
+        if let Some(rank) = room.await? {
+            category.place(rank, self.context.clock.now());
+            self.write_in_tx(&mut work, &category, Change::Updated)
+                .await?;
+        }
+        Ok(work.commit(()).await?)
     }
 
-    /// Deletes a category that no product names.
-    pub async fn delete(&self, id: Id<Category>) -> Result<(), Error> {
+    /// Deletes a category that has no products.
+    pub(crate) async fn delete(&self, id: Id<Category>) -> Result<(), Error> {
         let mut tx = pg::tx(&self.context.pool).await?;
-        let mut category = locked_in_tx(&mut tx, id).await?;
+        let mut category = lock_in_tx(&mut tx, id).await?;
         if repo::is_used(&mut tx, id).await? {
             return Err(Error::CategoryInUse);
         }
-        category.delete(self.context.clock.now());
-        repo::delete_in_tx(&mut tx, &category).await?;
-        let event = events::deleted(&self.context.ids, &category);
-        outbox::append_in_tx(&mut tx, SCHEMA, [event]).await?;
-        tx.commit().await?;
-        Ok(())
+        category.touch(self.context.clock.now());
+        self.write_in_tx(&mut tx, &category, Change::Deleted)
+            .await?;
+        Ok(tx.commit().await?)
+    }
+
+    /// Writes a change and its event.
+    async fn write_in_tx(
+        &self,
+        conn: &mut PgConnection,
+        category: &Category,
+        change: Change,
+    ) -> Result<(), sqlx::Error> {
+        match change {
+            Change::Created => repo::insert_in_tx(conn, category).await?,
+            Change::Updated => repo::update_in_tx(conn, category).await?,
+            Change::Deleted => repo::delete_in_tx(conn, category).await?,
+        }
+        let event = events::message(&self.context.ids, category, change);
+        outbox::append_in_tx(conn, SCHEMA, [event]).await
     }
 }
 
-async fn locked_in_tx(conn: &mut PgConnection, id: Id<Category>) -> Result<Category, Error> {
+/// Reads a category and locks it against every other change.
+async fn lock_in_tx(conn: &mut PgConnection, id: Id<Category>) -> Result<Category, Error> {
     if !repo::lock_in_tx(conn, id).await? {
         return Err(Error::CategoryNotFound);
     }

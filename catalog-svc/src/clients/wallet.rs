@@ -1,7 +1,7 @@
-//! wallet-svc: assets and the settings that contexts share, through a cache that outlives it.
+//! wallet-svc: assets and the settings that contexts share, through a cache.
 //!
-//! An answer is used for a few seconds without asking again, and for a day while wallet-svc cannot
-//! be asked.
+//! A response is used for a few seconds without a new request, and for a day while wallet-svc is
+//! unavailable.
 
 use std::{future::Future, time::Duration};
 
@@ -17,78 +17,80 @@ use proto::wallet::v1::{
 };
 use tokio::time::Instant;
 
-/// How long an answer is as good as asking.
-const FRESH: Duration = Duration::from_secs(5);
-/// How long an answer is better than none.
-const KEPT: Duration = Duration::from_hours(24);
+/// Age up to which a response is used without a new request.
+const FRESH_TTL: Duration = Duration::from_secs(5);
+/// Age up to which a response is used while wallet-svc is unavailable.
+const STALE_TTL: Duration = Duration::from_hours(24);
 const MAX_ASSETS: u64 = 10_000;
 
-/// What the catalogue needs to know of an asset.
+/// The fields of an asset that the catalogue needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asset {
-    /// As wallet-svc writes it.
+    /// In wallet-svc's case.
     pub code: String,
-    /// Amounts of it are never finer.
+    /// Amounts have at most these.
     pub decimal_places: DecimalPlaces,
     /// Whether new prices may be in it.
     pub enabled: bool,
 }
 
-/// The client.
 #[derive(Debug, Clone)]
 pub struct Wallet {
     assets: AssetServiceClient<Client>,
     settings: SettingsServiceClient<Client>,
-    known_assets: Cache<String, Known<Asset>>,
-    known_default: Cache<(), Known<String>>,
+    asset_cache: Cache<String, Cached<Asset>>,
+    default_asset_cache: Cache<(), Cached<String>>,
 }
 
 #[derive(Debug, Clone)]
-struct Known<T> {
+struct Cached<T> {
     value: T,
-    since: Instant,
+    stored_at: Instant,
 }
 
 impl Wallet {
-    /// Nothing is asked before it is needed.
+    /// Requests nothing before it is needed.
     pub fn new(client: &Client) -> Self {
         Self {
             assets: client.service(),
             settings: client.service(),
-            known_assets: Cache::builder()
+            asset_cache: Cache::builder()
                 .max_capacity(MAX_ASSETS)
-                .time_to_live(KEPT)
+                .time_to_live(STALE_TTL)
                 .build(),
-            known_default: Cache::builder().max_capacity(1).time_to_live(KEPT).build(),
+            default_asset_cache: Cache::builder()
+                .max_capacity(1)
+                .time_to_live(STALE_TTL)
+                .build(),
         }
     }
 
-    /// The asset with this code in any case, if there is one.
+    /// Finds the asset with this code, in any case.
     pub async fn find_asset(&self, code: &str) -> Result<Option<Asset>, Failure> {
         let key = code.to_ascii_lowercase();
-        ask_or_recall(&self.known_assets, key, self.ask_asset(code)).await
+        fetch_or_cached(&self.asset_cache, key, self.fetch_asset(code)).await
     }
 
-    /// The asset of products that name none.
+    /// Returns the code of the asset of products without one.
     pub async fn default_asset_code(&self) -> Result<String, Failure> {
-        let known = ask_or_recall(&self.known_default, (), self.ask_default()).await?;
-        known.ok_or_else(|| Failure::internal("wallet-svc answered without settings"))
+        let code = fetch_or_cached(&self.default_asset_cache, (), self.fetch_default()).await?;
+        code.ok_or_else(|| Failure::internal("wallet-svc responded without settings"))
     }
 
-    /// Takes note of what an event says of an asset.
-    pub async fn learn(&self, asset: Asset) {
+    /// Stores an asset that an event changed.
+    pub async fn store(&self, asset: Asset) {
         let key = asset.code.to_ascii_lowercase();
-        let answer = Known {
+        let cached = Cached {
             value: asset,
-            since: Instant::now(),
+            stored_at: Instant::now(),
         };
-        self.known_assets.insert(key, answer).await;
+        self.asset_cache.insert(key, cached).await;
     }
 
-    async fn ask_asset(&self, code: &str) -> Result<Option<Asset>, Failure> {
+    async fn fetch_asset(&self, code: &str) -> Result<Option<Asset>, Failure> {
         let request = wire::GetAssetRequest { code: code.into() };
         match self.assets.clone().get_asset(request).await {
-            Ok(answer) => answer.into_inner().asset.map(Asset::try_from).transpose(),
+            Ok(response) => response.into_inner().asset.map(Asset::try_from).transpose(),
             Err(status) => match Failure::from_status(&status) {
                 failure if failure.code == Code::AssetNotFound => Ok(None),
                 failure => Err(failure),
@@ -96,48 +98,51 @@ impl Wallet {
         }
     }
 
-    async fn ask_default(&self) -> Result<Option<String>, Failure> {
-        let answer = self
+    async fn fetch_default(&self) -> Result<Option<String>, Failure> {
+        let response = self
             .settings
             .clone()
             .get_settings(wire::GetSettingsRequest {})
             .await
             .map_err(|status| Failure::from_status(&status))?;
-        let settings = answer.into_inner().settings;
+        let settings = response.into_inner().settings;
         Ok(settings.map(|settings| settings.default_asset_code))
     }
 }
 
-/// A fresh answer, asked for if there is none; else, while nobody answers, the last one.
-async fn ask_or_recall<K, T>(
-    known: &Cache<K, Known<T>>,
+/// Returns a fresh value, fetched if the cached one is older; while wallet-svc is unavailable, the
+/// cached one of any age.
+async fn fetch_or_cached<K, T>(
+    cache: &Cache<K, Cached<T>>,
     key: K,
-    ask: impl Future<Output = Result<Option<T>, Failure>>,
+    fetch: impl Future<Output = Result<Option<T>, Failure>>,
 ) -> Result<Option<T>, Failure>
 where
     K: std::hash::Hash + Eq + Send + Sync + 'static,
     T: Clone + Send + Sync + 'static,
 {
-    let last = known.get(&key).await;
-    if let Some(last) = last.as_ref().filter(|last| last.since.elapsed() < FRESH) {
+    let last = cache.get(&key).await;
+    if let Some(last) = last
+        .as_ref()
+        .filter(|last| last.stored_at.elapsed() < FRESH_TTL)
+    {
         return Ok(Some(last.value.clone()));
     }
-    match (ask.await, last) {
+    match (fetch.await, last) {
         (Ok(Some(value)), _) => {
-            let since = Instant::now();
-            let answer = Known {
+            let cached = Cached {
                 value: value.clone(),
-                since,
+                stored_at: Instant::now(),
             };
-            known.insert(key, answer).await;
+            cache.insert(key, cached).await;
             Ok(Some(value))
         }
         (Ok(None), _) => {
-            known.invalidate(&key).await;
+            cache.invalidate(&key).await;
             Ok(None)
         }
         (Err(failure), Some(last)) if failure.code.is_transient() => {
-            tracing::debug!(%failure, "using what wallet-svc last said");
+            tracing::debug!(%failure, "wallet client: request failed, using the cached response");
             Ok(Some(last.value))
         }
         (Err(failure), _) => Err(failure),

@@ -1,5 +1,5 @@
-//! `AssetChanged`: prices follow the decimals of their asset, writes whether it is enabled. Without
-//! this event both are what wallet-svc said when it was last asked.
+//! `AssetChanged`: updates the decimals that prices have, and whether new prices may be in the asset.
+//! Without the event both are those of the last response of wallet-svc.
 
 use platform::{
     error::Failure,
@@ -11,15 +11,12 @@ use sqlx::PgConnection;
 
 use crate::clients::wallet::{Asset, Wallet};
 
-/// Keeps up with the assets.
+/// Stores changed assets in the database and in the cache of the client.
 #[derive(Debug, Clone)]
-pub struct FollowAssets(
-    /// Its cache learns of them.
-    pub Wallet,
-);
+pub struct FollowAssets(pub Wallet);
 
 impl FollowAssets {
-    /// Applies the event, unless a newer one of the asset was.
+    /// Applies the event, unless a newer one of the asset was applied.
     pub async fn handle(
         &self,
         conn: &mut PgConnection,
@@ -28,11 +25,11 @@ impl FollowAssets {
         let decimal_places =
             DecimalPlaces::new(event.decimal_places.into()).map_err(Failure::internal)?;
         let newer = sqlx::query!(
-            "insert into catalog.assets as known (code, decimal_places, version)
+            "insert into catalog.assets as stored (code, decimal_places, version)
              values ($1, $2, $3)
              on conflict (code) do update
              set decimal_places = excluded.decimal_places, version = excluded.version
-             where known.version < excluded.version",
+             where stored.version < excluded.version",
             event.asset_code,
             decimal_places as _,
             event.version,
@@ -45,7 +42,7 @@ impl FollowAssets {
                 decimal_places,
                 enabled: event.enabled,
             };
-            self.0.learn(asset).await;
+            self.0.store(asset).await;
         }
         Ok(())
     }

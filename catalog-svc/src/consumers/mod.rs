@@ -1,4 +1,4 @@
-//! The events of other contexts that the catalogue follows, one file an event.
+//! Consumers of the events of other contexts, one file an event.
 
 pub mod asset_changed;
 

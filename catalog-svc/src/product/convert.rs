@@ -16,14 +16,14 @@ use super::{
 };
 use crate::{
     category,
-    fields::{CHECKED, Fields},
+    fields::{self, CHECKED, Fields},
     media::{self, Media},
     product_question::LinkedQuestion,
-    question, tax_rate, text,
+    question, tax_rate,
 };
 
-/// A product as it is answered.
-pub fn to_proto(embedded: Embedded, media: &Media) -> wire::Product {
+/// Converts a product to its message.
+pub(crate) fn to_proto(embedded: Embedded, media: &Media) -> wire::Product {
     let (product, details) = (&embedded.product, embedded.product.details.clone());
     let pricing = &product.pricing;
     wire::Product {
@@ -50,7 +50,7 @@ pub fn to_proto(embedded: Embedded, media: &Media) -> wire::Product {
         thumbnail_url: media.url(details.thumbnail.as_deref()),
         order: product.rank.to_string(),
         custom_data: details.custom_data,
-        metadata: text::no_custom_data(),
+        metadata: fields::empty_object(),
         created_at: Some(time(product.created_at)),
         updated_at: Some(time(product.updated_at)),
         category: embedded
@@ -71,20 +71,20 @@ fn questions_to_proto(questions: Vec<LinkedQuestion>) -> wire::LinkedQuestions {
     }
 }
 
-/// Reads the lines of an import. What is wrong with the form of one is found like everything else
-/// that is wrong with it.
-pub fn import_lines(request: Vec<wire::ImportLine>) -> Vec<Line> {
+/// Parses the lines of an import. A line that is invalid is rejected later, together with those that
+/// refer to nothing.
+pub(crate) fn import_lines(request: Vec<wire::ImportLine>) -> Vec<Line> {
     let line = |line: wire::ImportLine| Line {
-        line: line.line,
+        number: line.line,
         new: new_product(line.product.unwrap_or_default()),
     };
     request.into_iter().map(line).collect()
 }
 
-/// What became of an import.
-pub fn imported_to_proto(imported: Imported) -> wire::ImportProductsResponse {
+/// Converts the result of an import to its message.
+pub(crate) fn imported_to_proto(imported: Imported) -> wire::ImportProductsResponse {
     let products = imported.products.into_iter();
-    let refused = imported.refused.iter();
+    let rejected = imported.rejected.iter();
     wire::ImportProductsResponse {
         products: products
             .map(|(line, product)| wire::ImportedProduct {
@@ -92,7 +92,7 @@ pub fn imported_to_proto(imported: Imported) -> wire::ImportProductsResponse {
                 id: product.id.into(),
             })
             .collect(),
-        errors: refused
+        errors: rejected
             .flat_map(|(line, failure)| import_errors(*line, failure))
             .collect(),
     }
@@ -107,8 +107,8 @@ fn import_errors(line: u32, failure: &Failure) -> impl Iterator<Item = wire::Imp
     })
 }
 
-/// Reads the fields of a create.
-pub fn new_product(request: wire::CreateProductRequest) -> Result<NewProduct, Failure> {
+/// Parses the fields of a create.
+pub(crate) fn new_product(request: wire::CreateProductRequest) -> Result<NewProduct, Failure> {
     let mut fields = Fields::of_create();
     let category_id = fields.required("category_id", request.category_id.clone(), |id| {
         Id::parse(&id)
@@ -136,13 +136,13 @@ pub fn new_product(request: wire::CreateProductRequest) -> Result<NewProduct, Fa
 fn details(fields: &mut Fields, request: wire::CreateProductRequest) -> Details {
     let unspecified = wire::ProductType::Unspecified as i32;
     let kind = Some(request.r#type).filter(|kind| *kind != unspecified);
-    let name = fields.optional("name", request.name, text::name);
+    let name = fields.optional("name", request.name, fields::name);
     let image = fields.optional("image", request.image, media::image);
     let thumbnail = fields.optional("thumbnail", request.thumbnail, media::image);
-    let custom_data = fields.optional("custom_data", request.custom_data, text::custom_data);
+    let custom_data = fields.optional("custom_data", request.custom_data, fields::custom_data);
     Details {
         name: name.unwrap_or_default(),
-        description: fields.optional("description", request.description, text::description),
+        description: fields.optional("description", request.description, fields::description),
         kind: fields
             .optional("type", kind, type_from_proto)
             .unwrap_or(ProductType::Digital),
@@ -151,17 +151,17 @@ fn details(fields: &mut Fields, request: wire::CreateProductRequest) -> Details 
         featured: request.featured,
         visible: request.visible.unwrap_or(true),
         requires_identity: request.requires_identity,
-        button_label: fields.optional("button_label", request.button_label, text::plain),
-        list_label: fields.optional("list_label", request.list_label, text::plain),
-        url: fields.optional("url", request.url, text::plain),
+        button_label: fields.optional("button_label", request.button_label, fields::plain),
+        list_label: fields.optional("list_label", request.list_label, fields::plain),
+        url: fields.optional("url", request.url, fields::plain),
         image: image.flatten(),
         thumbnail: thumbnail.flatten(),
-        custom_data: custom_data.unwrap_or_else(text::no_custom_data),
+        custom_data: custom_data.unwrap_or_else(fields::empty_object),
     }
 }
 
-/// Reads the fields of an update.
-pub fn patch(mut request: wire::UpdateProductRequest) -> Result<ProductPatch, Failure> {
+/// Parses the fields of an update.
+pub(crate) fn patch(mut request: wire::UpdateProductRequest) -> Result<ProductPatch, Failure> {
     let mask = request.update_mask.take().unwrap_or_default().paths;
     let mut fields = Fields::of_update(&mask);
     let patch = ProductPatch {
@@ -186,24 +186,24 @@ fn details_patch(fields: &mut Fields, request: wire::UpdateProductRequest) -> De
     let image = fields.patched("image", request.image, media::image);
     let thumbnail = fields.patched("thumbnail", request.thumbnail, media::image);
     DetailsPatch {
-        name: fields.changed("name", request.name, text::name),
-        description: fields.patched("description", request.description, text::description),
+        name: fields.changed("name", request.name, fields::name),
+        description: fields.patched("description", request.description, fields::description),
         kind: fields.changed("type", request.r#type, type_from_proto),
         allow_choosing_quantity: fields.changed("allow_choosing_quantity", allow, Ok),
         available: fields.changed("available", request.available, Ok),
         featured: fields.changed("featured", request.featured, Ok),
         visible: fields.changed("visible", request.visible, Ok),
         requires_identity: fields.changed("requires_identity", request.requires_identity, Ok),
-        button_label: fields.patched("button_label", request.button_label, text::plain),
-        list_label: fields.patched("list_label", request.list_label, text::plain),
-        url: fields.patched("url", request.url, text::plain),
+        button_label: fields.patched("button_label", request.button_label, fields::plain),
+        list_label: fields.patched("list_label", request.list_label, fields::plain),
+        url: fields.patched("url", request.url, fields::plain),
         image: media::patch(image),
         thumbnail: media::patch(thumbnail),
-        custom_data: fields.changed("custom_data", request.custom_data, text::custom_data),
+        custom_data: fields.changed("custom_data", request.custom_data, fields::custom_data),
     }
 }
 
-/// The form alone: whether there is such an asset is wallet-svc's to say.
+/// Checks the form of an asset's code. Whether the asset exists is up to wallet-svc.
 fn asset_code(text: String) -> Result<String, InvalidValue> {
     let letters = text.bytes().all(|byte| byte.is_ascii_alphanumeric());
     if letters && (1..=16).contains(&text.len()) {

@@ -1,4 +1,4 @@
-//! What the rest is told of products.
+//! Product events for the outbox.
 
 use platform::{
     ids::Ids,
@@ -7,46 +7,45 @@ use platform::{
 use proto::events::v1::{ProductCreated, ProductDeleted, ProductUpdated};
 
 use super::Product;
-use crate::SCHEMA;
+use crate::{SCHEMA, context::Change};
 
-/// The product was made.
-pub fn created(ids: &Ids, product: &Product) -> Message {
-    let body = ProductCreated {
-        product_id: product.id.into(),
-        version: product.version,
-        category_id: product.category_id.into(),
-        asset_code: product.pricing.asset.code.clone(),
-        price: product.pricing.price.into(),
-    };
-    message(ids, product, "ProductCreated", &body)
-}
-
-/// The product was changed.
-pub fn updated(ids: &Ids, product: &Product) -> Message {
-    let body = ProductUpdated {
-        product_id: product.id.into(),
-        version: product.version,
-        category_id: product.category_id.into(),
-        asset_code: product.pricing.asset.code.clone(),
-        price: product.pricing.price.into(),
-    };
-    message(ids, product, "ProductUpdated", &body)
-}
-
-/// The product was deleted.
-pub fn deleted(ids: &Ids, product: &Product) -> Message {
-    let body = ProductDeleted {
-        product_id: product.id.into(),
-        version: product.version,
-    };
-    message(ids, product, "ProductDeleted", &body)
-}
-
-fn message(ids: &Ids, product: &Product, event: &str, body: &impl prost::Message) -> Message {
+/// Builds the event of a change that the product's version counts.
+pub(crate) fn message(ids: &Ids, product: &Product, change: Change) -> Message {
     let aggregate = Aggregate {
         kind: "product",
         id: product.id.uuid(),
         version: product.version,
     };
-    Message::new(SCHEMA, ids.uuid(), event, aggregate, body)
+    let (product_id, version) = (product.id.into(), product.version);
+    let (category_id, pricing) = (product.category_id.into(), &product.pricing);
+    let (asset_code, price) = (pricing.asset.code.clone(), pricing.price.into());
+    match change {
+        Change::Created => {
+            let body = ProductCreated {
+                product_id,
+                version,
+                category_id,
+                asset_code,
+                price,
+            };
+            Message::new(SCHEMA, ids.uuid(), "ProductCreated", aggregate, &body)
+        }
+        Change::Updated => {
+            let body = ProductUpdated {
+                product_id,
+                version,
+                category_id,
+                asset_code,
+                price,
+            };
+            Message::new(SCHEMA, ids.uuid(), "ProductUpdated", aggregate, &body)
+        }
+        Change::Deleted => {
+            let body = ProductDeleted {
+                product_id,
+                version,
+            };
+            Message::new(SCHEMA, ids.uuid(), "ProductDeleted", aggregate, &body)
+        }
+    }
 }

@@ -1,25 +1,36 @@
-//! The use case of reading all products, a page at a time: what is not yet taken is not yet read.
+//! The use case of exporting all products, a page at a time: the next page is read when the last one
+//! was taken.
 
 use futures::{Stream, stream};
 use platform::ids::Id;
+use proto::catalog::v1 as wire;
 
-use super::{Product, Products, import_repo};
+use super::{Product, Products, convert, repo};
 use crate::error::Error;
 
-/// Products that are in memory at the same time.
-const PAGE: i64 = 500;
+/// Products of a page.
+const PAGE_SIZE: i64 = 500;
 
 impl Products {
-    /// All products in the order in which they were made, in pages.
-    pub fn export(&self) -> impl Stream<Item = Result<Vec<Product>, Error>> + Send + use<> {
-        let pool = self.context.pool.clone();
+    /// Exports all products in the order of ids, in which they were created: one that moves meanwhile
+    /// is neither lost nor sent twice.
+    pub(crate) fn export(
+        &self,
+    ) -> impl Stream<Item = Result<Vec<wire::Product>, Error>> + Send + use<> {
+        let products = self.clone();
         stream::try_unfold(None, move |last: Option<Id<Product>>| {
-            let pool = pool.clone();
+            let products = products.clone();
             async move {
-                let mut conn = pool.acquire().await?;
-                let page = import_repo::page_after(&mut conn, last, PAGE).await?;
-                let last = page.last().map(|product| product.id);
-                Ok(last.map(|last| (page, Some(last))))
+                let mut conn = products.context.pool.acquire().await?;
+                let ids = repo::ids_after(&mut conn, last, PAGE_SIZE).await?;
+                let Some(last) = ids.last().copied() else {
+                    return Ok(None);
+                };
+                let page = repo::find_all(&mut conn, &ids).await?;
+                let page = page
+                    .into_iter()
+                    .map(|product| convert::to_proto(product.into(), &products.media));
+                Ok(Some((page.collect(), Some(last))))
             }
         })
     }

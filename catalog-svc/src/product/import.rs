@@ -1,59 +1,61 @@
-//! The use case of making many products at once, in one transaction with few statements.
+//! The use case of importing products: one transaction with few statements.
 
 use std::collections::{HashMap, HashSet};
 
 use futures::{StreamExt as _, stream};
 use platform::{
     error::Failure,
-    idempotency::{self, Reply, Started},
+    idempotency::{self, Key, Reply, Started},
     ids::Id,
     messaging::outbox,
     money::Percent,
     rank::Rank,
 };
+use proto::catalog::v1 as wire;
 use sqlx::PgConnection;
 
-use super::{
-    Named, NewProduct, Product, Products, events, import_repo, pricing::PricingAsset, repo,
+use super::{Named, NewProduct, Product, Products, convert, events, pricing::PricingAsset, repo};
+use crate::{
+    SCHEMA,
+    category::{self, Category},
+    context::Change,
+    error::Error,
+    tax_rate::{self, TaxRate},
 };
-use crate::{SCHEMA, category::Category, error::Error, tax_rate::TaxRate};
 
-/// Assets that are asked for at the same time.
-const ASKED_AT_ONCE: usize = 16;
-/// Rows that one statement writes.
-const CHUNK: usize = 1_000;
+/// Assets that are looked up at the same time.
+const CONCURRENT_LOOKUPS: usize = 16;
+/// Products that one statement inserts.
+const CHUNK_SIZE: usize = 1_000;
 
-/// A product to make, or why it is none.
+/// A line of an import: a new product, or why it is invalid.
 #[derive(Debug)]
-pub struct Line {
-    /// Where the client wrote it.
-    pub line: u32,
-    /// What it says.
-    pub new: Result<NewProduct, Failure>,
+pub(crate) struct Line {
+    /// The number that the client knows it by.
+    pub(crate) number: u32,
+    pub(crate) new: Result<NewProduct, Failure>,
 }
 
-/// What becomes of the lines where some are refused.
+/// The products that are created if some lines are rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
-    /// Nothing is made.
+pub(crate) enum Mode {
+    /// None.
     AllOrNothing,
-    /// Nothing is made whatever the lines say: some were refused before.
+    /// None in any case: the caller has rejected other lines.
     CheckOnly,
-    /// The others are made.
+    /// Those of the other lines.
     Partial,
 }
 
-/// What became of them.
+/// The result of an import, by the numbers of the lines.
 #[derive(Debug, Default)]
-pub struct Imported {
-    /// The products made, with their lines.
-    pub products: Vec<(u32, Product)>,
-    /// The lines refused.
-    pub refused: Vec<(u32, Failure)>,
+pub(crate) struct Imported {
+    pub(crate) products: Vec<(u32, Product)>,
+    pub(crate) rejected: Vec<(u32, Failure)>,
 }
 
-/// What the lines name, as far as it exists.
-struct Known {
+/// The things that the lines refer to and that exist.
+struct References {
     assets: HashMap<String, Result<PricingAsset, Failure>>,
     default_asset: String,
     categories: HashSet<Id<Category>>,
@@ -61,80 +63,78 @@ struct Known {
 }
 
 impl Products {
-    /// Makes products, once per key. `answer` is what the key's record keeps; where nothing is made,
-    /// nothing is recorded.
-    pub async fn import<R: prost::Message + Default>(
+    /// Creates products, once per key. If nothing is created, nothing is recorded for the key.
+    pub(crate) async fn import(
         &self,
-        key: Option<&idempotency::Key>,
+        key: Option<&Key>,
         lines: Vec<Line>,
         mode: Mode,
-        answer: impl FnOnce(Imported) -> R,
-    ) -> Result<Reply<R>, Error> {
+    ) -> Result<Reply<wire::ImportProductsResponse>, Error> {
         let default_asset = self.wallet.default_asset_code().await?;
         let assets = self.assets_of(&lines, &default_asset).await?;
         let mut work = match idempotency::start(&self.context.pool, SCHEMA, key).await? {
-            Started::Replay(answer) => return Ok(answer),
+            Started::Replay(reply) => return Ok(reply),
             Started::Fresh(work) => work,
         };
-        let known = Known {
-            categories: import_repo::share_categories_in_tx(&mut work, &categories(&lines)).await?,
-            tax_rates: import_repo::share_tax_rates_in_tx(&mut work, &tax_rates(&lines)).await?,
+        let (categories, tax_rates) = (category_ids(&lines), tax_rate_ids(&lines));
+        let references = References {
+            categories: category::repo::share_in_tx(&mut work, &categories).await?,
+            tax_rates: tax_rate::repo::share_in_tx(&mut work, &tax_rates).await?,
             default_asset,
             assets,
         };
-        let last = repo::last_rank(&mut work).await?;
-        let mut imported = self.build(lines, &known, last);
-        let complete = imported.refused.is_empty() && mode == Mode::AllOrNothing;
+        let next_rank = repo::next_rank(&mut work).await?;
+        let mut imported = self.build(lines, &references, next_rank);
+        let complete = imported.rejected.is_empty() && mode == Mode::AllOrNothing;
         if !complete && mode != Mode::Partial {
             imported.products.clear();
-            return Ok(Reply::fresh(answer(imported)));
+            return Ok(Reply::fresh(convert::imported_to_proto(imported)));
         }
         self.insert_in_tx(&mut work, &imported.products).await?;
-        Ok(work.commit(answer(imported)).await?)
+        Ok(work.commit(convert::imported_to_proto(imported)).await?)
     }
 
-    /// Every asset that the lines name, asked for once.
+    /// Looks up every asset of the lines once.
     async fn assets_of(
         &self,
         lines: &[Line],
         default: &str,
     ) -> Result<HashMap<String, Result<PricingAsset, Failure>>, Failure> {
-        let named = lines.iter().filter_map(|line| line.new.as_ref().ok());
-        let named = named.map(|new| new.asset_code.as_deref().unwrap_or(default));
-        let codes: HashSet<_> = named.map(str::to_ascii_lowercase).collect();
-        let asked = stream::iter(codes).map(|code| async move {
+        let codes = products(lines).map(|new| new.asset_code.as_deref().unwrap_or(default));
+        let codes: HashSet<_> = codes.map(str::to_ascii_lowercase).collect();
+        let lookups = stream::iter(codes).map(|code| async move {
             let asset = self.enabled_asset(&code).await.map_err(Failure::from);
             (code, asset)
         });
-        let assets: HashMap<_, _> = asked.buffer_unordered(ASKED_AT_ONCE).collect().await;
-        // That nobody can say is no fault of a line.
-        let unsaid = assets.values().find_map(|asset| match asset {
+        let lookups = lookups.buffer_unordered(CONCURRENT_LOOKUPS);
+        let assets: HashMap<_, _> = lookups.collect().await;
+        // A failed lookup names no field: it is not the line that is invalid.
+        let failed = assets.values().find_map(|asset| match asset {
             Err(failure) if failure.fields.is_empty() => Some(failure.code),
             _ => None,
         });
-        match unsaid {
+        match failed {
             Some(code) => Err(Failure::new(code, "the assets cannot be looked up")),
             None => Ok(assets),
         }
     }
 
-    fn build(&self, lines: Vec<Line>, known: &Known, mut last: Option<Rank>) -> Imported {
+    fn build(&self, lines: Vec<Line>, references: &References, mut next_rank: Rank) -> Imported {
         let mut imported = Imported::default();
         let now = self.context.clock.now();
-        for Line { line, new } in lines {
+        for Line { number, new } in lines {
             let built = new.and_then(|new| {
-                let named = known.named(&new)?;
-                let next = last.map_or_else(Rank::first, Rank::next);
-                let rank = new.rank.unwrap_or(next);
+                let named = references.named(&new)?;
+                let rank = new.rank.unwrap_or(next_rank);
                 let id = self.context.ids.next();
                 Ok(Product::create(id, new, named, rank, now)?)
             });
             match built {
                 Ok(product) => {
-                    last = last.max(Some(product.rank));
-                    imported.products.push((line, product));
+                    next_rank = next_rank.max(product.rank.next());
+                    imported.products.push((number, product));
                 }
-                Err(failure) => imported.refused.push((line, failure)),
+                Err(failure) => imported.rejected.push((number, failure)),
             }
         }
         imported
@@ -150,22 +150,22 @@ impl Products {
             .map(|(_, product)| (&product.pricing.asset.code, &product.pricing.asset))
             .collect();
         for asset in assets.into_values() {
-            repo::remember_asset_in_tx(conn, asset).await?;
+            repo::store_asset_in_tx(conn, asset).await?;
         }
-        for chunk in products.chunks(CHUNK) {
+        for chunk in products.chunks(CHUNK_SIZE) {
             let products: Vec<_> = chunk.iter().map(|(_, product)| product).collect();
-            import_repo::insert_all_in_tx(conn, &products).await?;
-            let created = products.into_iter();
-            let created: Vec<_> = created
-                .map(|product| events::created(&self.context.ids, product))
-                .collect();
-            outbox::append_in_tx(conn, SCHEMA, created).await?;
+            repo::insert_in_tx(conn, &products).await?;
+            let ids = &self.context.ids;
+            let events = products
+                .into_iter()
+                .map(|product| events::message(ids, product, Change::Created));
+            outbox::append_in_tx(conn, SCHEMA, events).await?;
         }
         Ok(())
     }
 }
 
-impl Known {
+impl References {
     fn named(&self, new: &NewProduct) -> Result<Named, Failure> {
         let missing = |field, what| Failure::from(Error::UnknownReference { field, what });
         if !self.categories.contains(&new.category_id) {
@@ -184,28 +184,30 @@ impl Known {
                 asset: asset.clone(),
                 tax_rate,
             }),
-            Some(Err(failure)) => Err(refusal(failure)),
+            Some(Err(failure)) => Err(copy(failure)),
             None => Err(missing("assetCode", "asset")),
         }
     }
 }
 
-/// The same refusal for another line.
-fn refusal(failure: &Failure) -> Failure {
-    let refused = Failure::new(failure.code, failure.detail.clone());
-    failure.fields.iter().fold(refused, |refused, field| {
-        refused.field(&field.field, field.code, &field.message)
+/// Copies a failure for another line.
+fn copy(failure: &Failure) -> Failure {
+    let copy = Failure::new(failure.code, failure.detail.clone());
+    failure.fields.iter().fold(copy, |copy, field| {
+        copy.field(&field.field, field.code, &field.message)
     })
 }
 
-fn categories(lines: &[Line]) -> Vec<Id<Category>> {
-    let news = lines.iter().filter_map(|line| line.new.as_ref().ok());
-    let ids: HashSet<_> = news.map(|new| new.category_id).collect();
+fn products(lines: &[Line]) -> impl Iterator<Item = &NewProduct> {
+    lines.iter().filter_map(|line| line.new.as_ref().ok())
+}
+
+fn category_ids(lines: &[Line]) -> Vec<Id<Category>> {
+    let ids: HashSet<_> = products(lines).map(|new| new.category_id).collect();
     ids.into_iter().collect()
 }
 
-fn tax_rates(lines: &[Line]) -> Vec<Id<TaxRate>> {
-    let news = lines.iter().filter_map(|line| line.new.as_ref().ok());
-    let ids: HashSet<_> = news.filter_map(|new| new.tax_rate_id).collect();
+fn tax_rate_ids(lines: &[Line]) -> Vec<Id<TaxRate>> {
+    let ids: HashSet<_> = products(lines).filter_map(|new| new.tax_rate_id).collect();
     ids.into_iter().collect()
 }

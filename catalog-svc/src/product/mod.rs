@@ -1,21 +1,20 @@
-//! Products: what a shop sells, in an order of their own.
+//! Products: what a shop sells, which admins put in order.
 
-pub mod convert;
+pub(crate) mod convert;
 mod events;
 mod export;
-pub mod grpc;
-pub mod import;
-pub mod import_repo;
+pub(crate) mod grpc;
+mod import;
 mod model;
-pub mod pricing;
-pub mod related;
+pub(crate) mod pricing;
+pub(crate) mod related;
 mod reorder;
-pub mod repo;
+pub(crate) mod repo;
 mod row;
 mod search;
 mod service;
 
-pub(crate) use events::updated;
-pub use model::{Details, DetailsPatch, Named, NewProduct, Product, ProductPatch, ProductType};
-pub(crate) use service::locked_in_tx;
-pub use service::{Products, View};
+pub(crate) use model::{
+    Details, DetailsPatch, Named, NewProduct, Product, ProductPatch, ProductType,
+};
+pub(crate) use service::{Products, View, lock_in_tx, write_in_tx};

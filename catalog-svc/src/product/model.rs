@@ -12,20 +12,16 @@ use platform::{
 use super::pricing::{Pricing, PricingAsset};
 use crate::{category::Category, error::Error, tax_rate::TaxRate};
 
-/// What kind of thing is sold.
+/// How a product is delivered: as data, as a thing, or as work for the buyer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ProductType {
-    /// Delivered as data.
+pub(crate) enum ProductType {
     Digital,
-    /// Shipped or picked up.
     Physical,
-    /// Done for the buyer.
     Service,
 }
 
 impl ProductType {
-    /// The public text.
-    pub const fn as_str(self) -> &'static str {
+    pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Digital => "digital",
             Self::Physical => "physical",
@@ -33,8 +29,7 @@ impl ProductType {
         }
     }
 
-    /// Reads the public text.
-    pub fn parse(text: &str) -> Result<Self, InvalidValue> {
+    pub(crate) fn parse(text: &str) -> Result<Self, InvalidValue> {
         match text {
             "digital" => Ok(Self::Digital),
             "physical" => Ok(Self::Physical),
@@ -47,151 +42,126 @@ impl ProductType {
     }
 }
 
-/// Something a shop sells.
+/// A product of the shop.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Product {
-    /// Identifies it.
-    pub id: Id<Product>,
-    /// What a client wrote of it.
-    pub details: Details,
-    /// What it costs.
-    pub pricing: Pricing,
-    /// Where it is filed.
-    pub category_id: Id<Category>,
-    /// Whose percentage is in [`Product::pricing`].
-    pub tax_rate_id: Option<Id<TaxRate>>,
-    /// Its place among the products.
-    pub rank: Rank,
+pub(crate) struct Product {
+    pub(crate) id: Id<Product>,
+    pub(crate) details: Details,
+    pub(crate) pricing: Pricing,
+    pub(crate) category_id: Id<Category>,
+    /// Its percentage is in [`Product::pricing`].
+    pub(crate) tax_rate_id: Option<Id<TaxRate>>,
+    /// Its position among the products.
+    pub(crate) rank: Rank,
     /// Counts its changes from 1.
-    pub version: i64,
-    /// When it was made.
-    pub created_at: DateTime<Utc>,
-    /// When it was last changed.
-    pub updated_at: DateTime<Utc>,
+    pub(crate) version: i64,
+    pub(crate) created_at: DateTime<Utc>,
+    pub(crate) updated_at: DateTime<Utc>,
 }
 
-/// The part of a product that stands by itself. Texts have the lengths of [`crate::text`].
+/// The fields of a product that depend on nothing else. Texts have the lengths of [`crate::fields`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "the public contract has five switches"
 )]
-pub struct Details {
+pub(crate) struct Details {
     /// May be empty.
-    pub name: String,
-    /// For people.
-    pub description: Option<String>,
-    /// What kind of thing it is.
-    pub kind: ProductType,
+    pub(crate) name: String,
+    pub(crate) description: Option<String>,
+    pub(crate) kind: ProductType,
     /// Whether an order line may have a quantity other than 1.
-    pub allow_choosing_quantity: bool,
+    pub(crate) allow_choosing_quantity: bool,
     /// Whether it can be ordered.
-    pub available: bool,
-    /// Whether the shop puts it forward.
-    pub featured: bool,
+    pub(crate) available: bool,
+    pub(crate) featured: bool,
     /// Whether users see it.
-    pub visible: bool,
+    pub(crate) visible: bool,
     /// Whether only verified users may buy it.
-    pub requires_identity: bool,
-    /// For the shop's front end.
-    pub button_label: Option<String>,
-    /// For the shop's front end.
-    pub list_label: Option<String>,
-    /// For the shop's front end.
-    pub url: Option<String>,
+    pub(crate) requires_identity: bool,
+    pub(crate) button_label: Option<String>,
+    pub(crate) list_label: Option<String>,
+    pub(crate) url: Option<String>,
     /// As written; see [`crate::media`].
-    pub image: Option<String>,
+    pub(crate) image: Option<String>,
     /// As written; see [`crate::media`].
-    pub thumbnail: Option<String>,
+    pub(crate) thumbnail: Option<String>,
     /// A JSON object, as written.
-    pub custom_data: String,
+    pub(crate) custom_data: String,
 }
 
-/// What a new product is made of.
+/// The fields of a new product.
 #[derive(Debug, Clone)]
-pub struct NewProduct {
-    /// See [`Product::details`].
-    pub details: Details,
-    /// Has to exist.
-    pub category_id: Id<Category>,
-    /// Has to exist.
-    pub tax_rate_id: Option<Id<TaxRate>>,
+pub(crate) struct NewProduct {
+    pub(crate) details: Details,
+    pub(crate) category_id: Id<Category>,
+    pub(crate) tax_rate_id: Option<Id<TaxRate>>,
     /// `None`: the default asset.
-    pub asset_code: Option<String>,
+    pub(crate) asset_code: Option<String>,
     /// Net.
-    pub price: Amount,
-    /// Zero for none.
-    pub bonus: Amount,
+    pub(crate) price: Amount,
+    pub(crate) bonus: Amount,
     /// `None`: after all others.
-    pub rank: Option<Rank>,
+    pub(crate) rank: Option<Rank>,
 }
 
-/// What an update changes.
+/// An update of a product.
 #[derive(Debug, Clone, Default)]
-pub struct ProductPatch {
-    /// See [`Details`].
-    pub details: DetailsPatch,
-    /// Has to exist.
-    pub category_id: Option<Id<Category>>,
-    /// Has to exist.
-    pub tax_rate_id: Patch<Id<TaxRate>>,
-    /// Has to name an enabled asset.
-    pub asset_code: Option<String>,
+pub(crate) struct ProductPatch {
+    pub(crate) details: DetailsPatch,
+    pub(crate) category_id: Option<Id<Category>>,
+    pub(crate) tax_rate_id: Patch<Id<TaxRate>>,
+    pub(crate) asset_code: Option<String>,
     /// Net.
-    pub price: Option<Amount>,
+    pub(crate) price: Option<Amount>,
     /// Cleared: zero.
-    pub bonus: Patch<Amount>,
-    /// See [`Product::rank`].
-    pub rank: Option<Rank>,
+    pub(crate) bonus: Patch<Amount>,
+    pub(crate) rank: Option<Rank>,
 }
 
-/// What an update changes of the [`Details`].
+/// An update of the [`Details`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct DetailsPatch {
-    pub name: Option<String>,
-    pub description: Patch<String>,
-    pub kind: Option<ProductType>,
-    pub allow_choosing_quantity: Option<bool>,
-    pub available: Option<bool>,
-    pub featured: Option<bool>,
-    pub visible: Option<bool>,
-    pub requires_identity: Option<bool>,
-    pub button_label: Patch<String>,
-    pub list_label: Patch<String>,
-    pub url: Patch<String>,
-    pub image: Patch<String>,
-    pub thumbnail: Patch<String>,
-    pub custom_data: Option<String>,
+pub(crate) struct DetailsPatch {
+    pub(crate) name: Option<String>,
+    pub(crate) description: Patch<String>,
+    pub(crate) kind: Option<ProductType>,
+    pub(crate) allow_choosing_quantity: Option<bool>,
+    pub(crate) available: Option<bool>,
+    pub(crate) featured: Option<bool>,
+    pub(crate) visible: Option<bool>,
+    pub(crate) requires_identity: Option<bool>,
+    pub(crate) button_label: Patch<String>,
+    pub(crate) list_label: Patch<String>,
+    pub(crate) url: Patch<String>,
+    pub(crate) image: Patch<String>,
+    pub(crate) thumbnail: Patch<String>,
+    pub(crate) custom_data: Option<String>,
 }
 
 impl ProductPatch {
-    /// Whether it leaves everything as it is.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.details == DetailsPatch::default()
             && self.category_id.is_none()
             && self.tax_rate_id.is_absent()
-            && !self.is_of_money()
+            && !self.changes_amounts()
             && self.rank.is_none()
     }
 
-    /// Whether amounts have to be held against their asset.
-    pub fn is_of_money(&self) -> bool {
+    /// Returns whether the decimals of amounts must be checked.
+    pub(crate) fn changes_amounts(&self) -> bool {
         self.asset_code.is_some() || self.price.is_some() || !self.bonus.is_absent()
     }
 }
 
-/// What the use case has found out about the things that a product names.
+/// The asset and the tax rate that a product refers to.
 #[derive(Debug, Clone)]
-pub struct Named {
-    /// The asset of the amounts.
-    pub asset: PricingAsset,
-    /// Of its tax rate, if it has one.
-    pub tax_rate: Option<Percent>,
+pub(crate) struct Named {
+    pub(crate) asset: PricingAsset,
+    pub(crate) tax_rate: Option<Percent>,
 }
 
 impl Product {
-    /// A new product, whose rank has been settled.
-    pub fn create(
+    pub(crate) fn create(
         id: Id<Self>,
         new: NewProduct,
         named: Named,
@@ -218,47 +188,46 @@ impl Product {
         })
     }
 
-    /// Applies an update that is not empty. `named` holds what is true after it.
-    pub fn update(
+    /// Applies an update that is not empty. `named` is what the product refers to after it.
+    pub(crate) fn update(
         &mut self,
         patch: ProductPatch,
         named: Named,
         now: DateTime<Utc>,
     ) -> Result<(), Error> {
-        let of_money = patch.is_of_money();
+        let changes_amounts = patch.changes_amounts();
         self.pricing.asset = named.asset;
         self.pricing.price = patch.price.unwrap_or(self.pricing.price);
         self.pricing.bonus = patch.bonus.or(Some(self.pricing.bonus)).unwrap_or_default();
         self.pricing.tax_rate = named.tax_rate;
-        if of_money {
+        if changes_amounts {
             self.pricing.check_precision()?;
         }
         self.details.update(patch.details);
         self.category_id = patch.category_id.unwrap_or(self.category_id);
         self.tax_rate_id = patch.tax_rate_id.or(self.tax_rate_id);
         self.rank = patch.rank.unwrap_or(self.rank);
-        self.version += 1;
-        self.updated_at = now;
+        self.touch(now);
         Ok(())
     }
 
-    /// Its place.
-    pub fn ranked(&self) -> Ranked {
-        let (id, rank) = (self.id.uuid(), self.rank);
-        Ranked { id, rank }
-    }
-
-    /// Gives it another place.
-    pub fn place(&mut self, rank: Rank, now: DateTime<Utc>) {
+    /// Moves it to another position.
+    pub(crate) fn place(&mut self, rank: Rank, now: DateTime<Utc>) {
         self.rank = rank;
+        self.touch(now);
+    }
+
+    /// Counts a change that is not in its fields, such as its deletion or a change of its questions.
+    pub(crate) fn touch(&mut self, now: DateTime<Utc>) {
         self.version += 1;
         self.updated_at = now;
     }
 
-    /// Ends it.
-    pub fn delete(&mut self, now: DateTime<Utc>) {
-        self.version += 1;
-        self.updated_at = now;
+    pub(crate) fn ranked(&self) -> Ranked {
+        Ranked {
+            rank: self.rank,
+            id: self.id.uuid(),
+        }
     }
 }
 

@@ -1,16 +1,16 @@
-//! What a product costs: the net price, its tax and the bonus, exact at the asset's decimals.
+//! The price of a product, its tax and its bonus, exact at the asset's decimals.
 
 use platform::money::{Amount, DecimalPlaces, Percent, Rounding};
 
 use crate::{clients::wallet::Asset, error::Error};
 
-/// The asset that a price is expressed in, as far as prices need to know it.
+/// The asset of a price, with the fields that prices need.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PricingAsset {
-    /// As wallet-svc writes it.
-    pub code: String,
-    /// Amounts of it are never finer.
-    pub decimal_places: DecimalPlaces,
+pub(crate) struct PricingAsset {
+    /// In wallet-svc's case.
+    pub(crate) code: String,
+    /// Amounts have at most these.
+    pub(crate) decimal_places: DecimalPlaces,
 }
 
 impl From<Asset> for PricingAsset {
@@ -24,39 +24,39 @@ impl From<Asset> for PricingAsset {
 
 /// The price of one unit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pricing {
-    /// Of price and bonus.
-    pub asset: PricingAsset,
+pub(crate) struct Pricing {
+    /// The asset of price and bonus.
+    pub(crate) asset: PricingAsset,
     /// Net, below 10¹⁹.
-    pub price: Amount,
-    /// What the buyer is credited, below 10¹⁹.
-    pub bonus: Amount,
+    pub(crate) price: Amount,
+    /// The buyer's reward, below 10¹⁹.
+    pub(crate) bonus: Amount,
     /// `None`: no tax.
-    pub tax_rate: Option<Percent>,
+    pub(crate) tax_rate: Option<Percent>,
 }
 
 impl Pricing {
-    /// round(price × rate / 100), half away from zero, at the asset's decimals.
-    pub fn tax(&self) -> Amount {
+    /// Computes round(price × rate / 100), half away from zero, at the asset's decimals.
+    pub(crate) fn tax(&self) -> Amount {
         let rate = self.tax_rate.unwrap_or(Percent::ZERO);
         self.price
             .percent(rate, self.asset.decimal_places, Rounding::HalfAwayFromZero)
             .expect("a rate is at most 100 percent and a price below 10^19")
     }
 
-    /// What a buyer pays for one unit.
-    pub fn price_with_tax(&self) -> Amount {
+    /// Computes the price that a buyer pays for one unit.
+    pub(crate) fn price_with_tax(&self) -> Amount {
         self.price
             .add(self.tax())
             .expect("a price and a tax below 10^19 make less than 10^20")
     }
 
-    /// Refuses a price or bonus that is finer than the asset.
-    pub fn check_precision(&self) -> Result<(), Error> {
-        let finer = [("price", self.price), ("bonus", self.bonus)]
+    /// Refuses a price or bonus with more decimals than the asset.
+    pub(crate) fn check_precision(&self) -> Result<(), Error> {
+        let imprecise = [("price", self.price), ("bonus", self.bonus)]
             .into_iter()
             .find(|(_, amount)| !amount.fits(self.asset.decimal_places));
-        match finer {
+        match imprecise {
             None => Ok(()),
             Some((field, _)) => Err(Error::Precision {
                 field,
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn trailing_zeros_are_no_precision() {
+    fn decimals_beyond_those_of_the_asset_are_refused_unless_zero() {
         assert!(pricing("24.99000000", None, 2).check_precision().is_ok());
         let refused = pricing("24.999", None, 2).check_precision();
         assert!(matches!(
@@ -139,15 +139,15 @@ mod tests {
         format!("{units}/100000000").parse().unwrap()
     }
 
-    /// The definition in rationals: price × rate / 100 at so many decimals.
+    /// Computes the definition in rationals: price × rate / 100 at these decimals.
     fn rational_tax(price: u128, rate: u128, places: u32) -> BigRational {
         let unit: BigRational = format!("1/{}", 10_u64.pow(places)).parse().unwrap();
         let percent: BigRational = "1/100".parse().unwrap();
-        // `round` of num-rational goes half away from zero.
+        // `round` of num-rational rounds half away from zero.
         (rational(price) * rational(rate) * percent / &unit).round() * unit
     }
 
-    /// The number that a text with 8 decimals shows.
+    /// Returns the number of a text with 8 decimals.
     fn read(amount: Amount) -> BigRational {
         format!("{}/100000000", amount.to_string().replace('.', ""))
             .parse()
@@ -162,7 +162,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(100_000))]
 
         #[test]
-        fn agrees_with_rationals(
+        fn tax_equals_that_in_rationals(
             units in prop_oneof![0..100_000_u128, 0..10_u128.pow(14), 0..10_u128.pow(27)],
             rate in prop_oneof![
                 (0..=100_u128).prop_map(|percent| percent * 100_000_000),

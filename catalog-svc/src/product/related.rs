@@ -1,4 +1,4 @@
-//! What can be embedded in products: loaded for all of them at once, one query a relation.
+//! Relations that can be embedded in products, loaded for all of them in one query each.
 
 use std::collections::HashMap;
 
@@ -13,20 +13,17 @@ use crate::{
     tax_rate::{self, TaxRate},
 };
 
-/// Which relations to embed.
+/// The relations to embed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Include {
-    /// Its category.
-    pub category: bool,
-    /// Its tax rate.
-    pub tax_rate: bool,
-    /// What it asks.
-    pub questions: bool,
+pub(crate) struct Include {
+    pub(crate) category: bool,
+    pub(crate) tax_rate: bool,
+    pub(crate) questions: bool,
 }
 
 impl Include {
-    /// Reads public names.
-    pub fn parse(names: &[String]) -> Result<Self, Failure> {
+    /// Parses public names.
+    pub(crate) fn parse(names: &[String]) -> Result<Self, Failure> {
         let names = check::includes(&PRODUCTS, names)?;
         Ok(Self {
             category: names.contains(&"category"),
@@ -36,17 +33,16 @@ impl Include {
     }
 }
 
-/// A product with what was embedded.
+/// A product with its embedded relations.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Embedded {
-    /// The product.
-    pub product: Product,
-    /// `None` also where it was not asked for.
-    pub category: Option<Category>,
-    /// `None` also where it was not asked for.
-    pub tax_rate: Option<TaxRate>,
-    /// In their order; `None` where they were not asked for.
-    pub questions: Option<Vec<LinkedQuestion>>,
+pub(crate) struct Embedded {
+    pub(crate) product: Product,
+    /// `None` also if it was not requested.
+    pub(crate) category: Option<Category>,
+    /// `None` also if it was not requested.
+    pub(crate) tax_rate: Option<TaxRate>,
+    /// In their order; `None` if they were not requested.
+    pub(crate) questions: Option<Vec<LinkedQuestion>>,
 }
 
 impl From<Product> for Embedded {
@@ -60,8 +56,8 @@ impl From<Product> for Embedded {
     }
 }
 
-/// Embeds in each product what was asked for.
-pub async fn embed(
+/// Embeds the relations in each product.
+pub(crate) async fn embed(
     conn: &mut PgConnection,
     products: Vec<Product>,
     include: Include,
@@ -111,7 +107,7 @@ async fn embed_questions(
     embedded: &mut [Embedded],
 ) -> Result<(), sqlx::Error> {
     let ids: Vec<_> = embedded.iter().map(|row| row.product.id).collect();
-    let mut found = product_question::repo::of_products(conn, &ids).await?;
+    let mut found = product_question::repo::find_by_product(conn, &ids).await?;
     for row in embedded {
         row.questions = Some(found.remove(&row.product.id).unwrap_or_default());
     }

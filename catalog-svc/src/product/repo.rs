@@ -1,4 +1,4 @@
-//! SQL of products. Only rows that are not deleted are seen.
+//! SQL of products. Deleted rows are not seen.
 
 use platform::{
     error::Failure,
@@ -10,75 +10,84 @@ use platform::{
 use proto::{common::v1::ListRequest, lists::catalog::PRODUCTS};
 use sqlx::PgConnection;
 
-use super::{Product, pricing::PricingAsset, row::ProductRow, search::Search};
+use super::{Product, View, pricing::PricingAsset, row::ProductRow, search::Search};
 
-/// Writes a new product.
-pub async fn insert_in_tx(conn: &mut PgConnection, product: &Product) -> Result<(), sqlx::Error> {
-    let (details, pricing) = (&product.details, &product.pricing);
+/// Inserts new products in one statement.
+pub(crate) async fn insert_in_tx(
+    conn: &mut PgConnection,
+    products: &[&Product],
+) -> Result<(), sqlx::Error> {
     let inserted = sqlx::query!(
         "insert into catalog.products
              (id, name, description, category_id, tax_rate_id, asset_code, price, bonus, type_code,
               allow_choosing_quantity, available, featured, visible, requires_identity,
               button_label, list_label, url, image, thumbnail, rank, custom_data, version,
               created_at, updated_at)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
-                 $19, $20::text::numeric, $21, $22, $23, $24)",
-        product.id as _,
-        details.name,
-        details.description,
-        product.category_id as _,
-        product.tax_rate_id as _,
-        pricing.asset.code,
-        pricing.price as _,
-        pricing.bonus as _,
-        details.kind.as_str(),
-        details.allow_choosing_quantity,
-        details.available,
-        details.featured,
-        details.visible,
-        details.requires_identity,
-        details.button_label,
-        details.list_label,
-        details.url,
-        details.image,
-        details.thumbnail,
-        product.rank as _,
-        details.custom_data,
-        product.version,
-        product.created_at,
-        product.updated_at,
+         select * from unnest
+             ($1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::uuid[], $6::text[],
+              $7::numeric[], $8::numeric[], $9::text[], $10::boolean[], $11::boolean[],
+              $12::boolean[], $13::boolean[], $14::boolean[], $15::text[], $16::text[],
+              $17::text[], $18::text[], $19::text[], $20::text[]::numeric[], $21::text[],
+              $22::bigint[], $23::timestamptz[], $24::timestamptz[])",
+        &column(products, |product| product.id) as _,
+        &column(products, |product| product.details.name.clone()),
+        &column(products, |product| product.details.description.clone()) as _,
+        &column(products, |product| product.category_id) as _,
+        &column(products, |product| product.tax_rate_id) as _,
+        &column(products, |product| product.pricing.asset.code.clone()),
+        &column(products, |product| product.pricing.price) as _,
+        &column(products, |product| product.pricing.bonus) as _,
+        &column(products, |product| product.details.kind.as_str().to_owned()),
+        &column(products, |product| product.details.allow_choosing_quantity),
+        &column(products, |product| product.details.available),
+        &column(products, |product| product.details.featured),
+        &column(products, |product| product.details.visible),
+        &column(products, |product| product.details.requires_identity),
+        &column(products, |product| product.details.button_label.clone()) as _,
+        &column(products, |product| product.details.list_label.clone()) as _,
+        &column(products, |product| product.details.url.clone()) as _,
+        &column(products, |product| product.details.image.clone()) as _,
+        &column(products, |product| product.details.thumbnail.clone()) as _,
+        &column(products, |product| product.rank) as _,
+        &column(products, |product| product.details.custom_data.clone()),
+        &column(products, |product| product.version),
+        &column(products, |product| product.created_at),
+        &column(products, |product| product.updated_at),
     )
     .execute(conn)
     .await?;
-    ensure_affected(inserted, 1)
+    ensure_affected(inserted, products.len() as u64)
 }
 
-/// The product, if there is one.
-pub async fn find(
+fn column<T>(products: &[&Product], value: impl Fn(&Product) -> T) -> Vec<T> {
+    products.iter().map(|product| value(product)).collect()
+}
+
+/// Finds a product.
+pub(crate) async fn find(
     conn: &mut PgConnection,
     id: Id<Product>,
 ) -> Result<Option<Product>, sqlx::Error> {
     Ok(find_all(conn, &[id]).await?.pop())
 }
 
-/// The products among these ids, in no order.
-pub async fn find_all(
+/// Finds the products among these ids, in the order of ids.
+pub(crate) async fn find_all(
     conn: &mut PgConnection,
     ids: &[Id<Product>],
 ) -> Result<Vec<Product>, sqlx::Error> {
     let rows = sqlx::query_as!(
         ProductRow,
-        r#"select p.id as "id: _", p.name, p.description, p.category_id as "category_id: _",
-                  p.tax_rate_id as "tax_rate_id: _", t.rate as "tax_rate?: _", p.asset_code,
-                  a.decimal_places as "decimal_places: _", p.price as "price: _",
-                  p.bonus as "bonus: _", p.type_code as "type_code: _",
-                  p.allow_choosing_quantity, p.available, p.featured, p.visible,
+        r#"select p.id, p.name, p.description, p.category_id, p.tax_rate_id,
+                  t.rate as "tax_rate?", p.asset_code, a.decimal_places, p.price, p.bonus,
+                  p.type_code, p.allow_choosing_quantity, p.available, p.featured, p.visible,
                   p.requires_identity, p.button_label, p.list_label, p.url, p.image, p.thumbnail,
                   p.rank::text as "rank!: _", p.custom_data, p.version, p.created_at, p.updated_at
            from catalog.products p
            join catalog.assets a on a.code = p.asset_code
            left join catalog.tax_rates t on t.id = p.tax_rate_id
-           where p.id = any($1) and p.deleted_at is null"#,
+           where p.id = any($1) and p.deleted_at is null
+           order by p.id"#,
         ids as _,
     )
     .fetch_all(conn)
@@ -86,16 +95,35 @@ pub async fn find_all(
     Ok(rows.into_iter().map(Product::from).collect())
 }
 
-/// The products as the request wants them; only the visible ones where asked.
-pub async fn list(
+/// Finds the next ids after this one, in their order.
+pub(crate) async fn ids_after(
+    conn: &mut PgConnection,
+    last: Option<Id<Product>>,
+    limit: i64,
+) -> Result<Vec<Id<Product>>, sqlx::Error> {
+    sqlx::query_scalar!(
+        "select id from catalog.products
+         where id > coalesce($1, '00000000-0000-0000-0000-000000000000'::uuid)
+           and deleted_at is null
+         order by id
+         limit $2",
+        last as _,
+        limit,
+    )
+    .fetch_all(conn)
+    .await
+}
+
+/// Lists the products that the request asks for, among those in view.
+pub(crate) async fn list(
     conn: &mut PgConnection,
     request: &ListRequest,
-    visible_only: bool,
+    view: View,
 ) -> Result<Page<Product>, Failure> {
+    let search = Search::prepare(conn, request).await?;
     let from = "catalog.products p
                 join catalog.assets a on a.code = p.asset_code
                 left join catalog.tax_rates t on t.id = p.tax_rate_id";
-    let search = Search::prepare(conn, request).await?;
     let list = List::new(&PRODUCTS, from, Key::Id("p.id"))
         .select(
             "p.id, p.name, p.description, p.category_id, p.tax_rate_id, t.rate as tax_rate,
@@ -107,16 +135,18 @@ pub async fn list(
         .only("p.deleted_at is null")
         .column("order", "p.rank")
         .search(search);
-    let list = if visible_only {
-        list.only("p.visible")
-    } else {
-        list
+    let list = match view {
+        View::All => list,
+        View::Visible => list.only("p.visible"),
     };
     list.fetch(conn, request).await
 }
 
-/// Locks the product against every other change; false if there is none.
-pub async fn lock_in_tx(conn: &mut PgConnection, id: Id<Product>) -> Result<bool, sqlx::Error> {
+/// Locks a product against every other change; false if there is none.
+pub(crate) async fn lock_in_tx(
+    conn: &mut PgConnection,
+    id: Id<Product>,
+) -> Result<bool, sqlx::Error> {
     let locked = sqlx::query!(
         "select from catalog.products where id = $1 and deleted_at is null for update",
         id as _,
@@ -126,8 +156,11 @@ pub async fn lock_in_tx(conn: &mut PgConnection, id: Id<Product>) -> Result<bool
     Ok(locked.is_some())
 }
 
-/// Writes a changed product.
-pub async fn update_in_tx(conn: &mut PgConnection, product: &Product) -> Result<(), sqlx::Error> {
+/// Updates a changed product.
+pub(crate) async fn update_in_tx(
+    conn: &mut PgConnection,
+    product: &Product,
+) -> Result<(), sqlx::Error> {
     let (details, pricing) = (&product.details, &product.pricing);
     let updated = sqlx::query!(
         "update catalog.products
@@ -166,8 +199,11 @@ pub async fn update_in_tx(conn: &mut PgConnection, product: &Product) -> Result<
     ensure_affected(updated, 1)
 }
 
-/// Marks a product, whose version and time are those of its deletion, as deleted.
-pub async fn delete_in_tx(conn: &mut PgConnection, product: &Product) -> Result<(), sqlx::Error> {
+/// Marks a product as deleted; its version and time are those of the deletion.
+pub(crate) async fn delete_in_tx(
+    conn: &mut PgConnection,
+    product: &Product,
+) -> Result<(), sqlx::Error> {
     let deleted = sqlx::query!(
         "update catalog.products set deleted_at = $2, updated_at = $2, version = $3
          where id = $1 and version + 1 = $3 and deleted_at is null",
@@ -180,21 +216,22 @@ pub async fn delete_in_tx(conn: &mut PgConnection, product: &Product) -> Result<
     ensure_affected(deleted, 1)
 }
 
-/// The rank of the last product.
-pub async fn last_rank(conn: &mut PgConnection) -> Result<Option<Rank>, sqlx::Error> {
-    sqlx::query_scalar!(
+/// Returns the rank after the last product.
+pub(crate) async fn next_rank(conn: &mut PgConnection) -> Result<Rank, sqlx::Error> {
+    let last = sqlx::query_scalar!(
         r#"select rank::text as "rank!: Rank" from catalog.products
            where deleted_at is null
            order by rank desc, id desc
            limit 1"#,
     )
     .fetch_optional(conn)
-    .await
+    .await?;
+    Ok(last.map_or_else(Rank::first, Rank::next))
 }
 
-/// Remembers an asset for reads, unless an event told of it: events are never older than answers.
-/// Most of the time nothing is new, and then nothing is locked.
-pub async fn remember_asset_in_tx(
+/// Stores an asset for reads, unless an event has: events are never older than responses. Mostly
+/// nothing is new, and then nothing is locked.
+pub(crate) async fn store_asset_in_tx(
     conn: &mut PgConnection,
     asset: &PricingAsset,
 ) -> Result<(), sqlx::Error> {

@@ -1,4 +1,4 @@
-//! A product as its row, with the tax rate and the asset it names.
+//! The row of a product, joined with its tax rate and its asset.
 
 use chrono::{DateTime, Utc};
 use platform::{
@@ -23,33 +23,33 @@ use crate::{category::Category, tax_rate::TaxRate};
     clippy::struct_excessive_bools,
     reason = "the public contract has five switches"
 )]
-pub(super) struct ProductRow {
-    pub(super) id: Id<Product>,
-    pub(super) name: String,
-    pub(super) description: Option<String>,
-    pub(super) category_id: Id<Category>,
-    pub(super) tax_rate_id: Option<Id<TaxRate>>,
-    pub(super) tax_rate: Option<Percent>,
-    pub(super) asset_code: String,
-    pub(super) decimal_places: DecimalPlaces,
-    pub(super) price: Amount,
-    pub(super) bonus: Amount,
-    pub(super) type_code: ProductType,
-    pub(super) allow_choosing_quantity: bool,
-    pub(super) available: bool,
-    pub(super) featured: bool,
-    pub(super) visible: bool,
-    pub(super) requires_identity: bool,
-    pub(super) button_label: Option<String>,
-    pub(super) list_label: Option<String>,
-    pub(super) url: Option<String>,
-    pub(super) image: Option<String>,
-    pub(super) thumbnail: Option<String>,
-    pub(super) rank: Rank,
-    pub(super) custom_data: String,
-    pub(super) version: i64,
-    pub(super) created_at: DateTime<Utc>,
-    pub(super) updated_at: DateTime<Utc>,
+pub(crate) struct ProductRow {
+    pub(crate) id: Id<Product>,
+    pub(crate) name: String,
+    pub(crate) description: Option<String>,
+    pub(crate) category_id: Id<Category>,
+    pub(crate) tax_rate_id: Option<Id<TaxRate>>,
+    pub(crate) tax_rate: Option<Percent>,
+    pub(crate) asset_code: String,
+    pub(crate) decimal_places: DecimalPlaces,
+    pub(crate) price: Amount,
+    pub(crate) bonus: Amount,
+    pub(crate) type_code: ProductType,
+    pub(crate) allow_choosing_quantity: bool,
+    pub(crate) available: bool,
+    pub(crate) featured: bool,
+    pub(crate) visible: bool,
+    pub(crate) requires_identity: bool,
+    pub(crate) button_label: Option<String>,
+    pub(crate) list_label: Option<String>,
+    pub(crate) url: Option<String>,
+    pub(crate) image: Option<String>,
+    pub(crate) thumbnail: Option<String>,
+    pub(crate) rank: Rank,
+    pub(crate) custom_data: String,
+    pub(crate) version: i64,
+    pub(crate) created_at: DateTime<Utc>,
+    pub(crate) updated_at: DateTime<Utc>,
 }
 
 impl sqlx::Type<Postgres> for ProductType {

@@ -1,48 +1,46 @@
-//! The use cases of products: each public method is one transaction, unless its name says that it
-//! runs in the caller's. Assets are asked for before it begins.
+//! The use cases of products: each public method is one transaction. wallet-svc is asked for assets
+//! before it begins.
 
 use platform::{
     auth::Caller,
     error::Failure,
-    idempotency::{self, Reply, Started},
-    ids::Id,
+    idempotency::{self, Key, Reply, Started},
+    ids::{Id, Ids},
     list::Page,
     messaging::outbox,
     money::Percent,
     patch::Patch,
     pg,
-    rank::Rank,
 };
-use proto::common::v1::ListRequest;
+use proto::{catalog::v1 as wire, common::v1::ListRequest};
 use sqlx::PgConnection;
 
 use super::{
-    Named, NewProduct, Product, ProductPatch, events,
+    Named, NewProduct, Product, ProductPatch, convert, events,
     pricing::PricingAsset,
-    related::{self, Embedded, Include},
+    related::{self, Include},
     reorder, repo,
 };
 use crate::{
     SCHEMA,
     category::{self, Category},
     clients::wallet::Wallet,
-    context::Context,
+    context::{Change, Context},
     error::Error,
+    media::Media,
     tax_rate::{self, TaxRate},
 };
 
-/// Which products a caller may know of.
+/// The products that a caller may see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum View {
-    /// Every one.
+pub(crate) enum View {
     All,
-    /// Those that are visible.
     Visible,
 }
 
 impl View {
-    /// Users see what the shop shows.
-    pub fn of(caller: &Caller) -> Self {
+    /// Users see visible products, admins all.
+    pub(crate) fn of(caller: &Caller) -> Self {
         if caller.is_admin() {
             Self::All
         } else {
@@ -55,38 +53,40 @@ impl View {
     }
 }
 
-/// The products.
 #[derive(Debug, Clone)]
-pub struct Products {
+pub(crate) struct Products {
     pub(super) context: Context,
+    pub(super) media: Media,
     pub(super) wallet: Wallet,
 }
 
 impl Products {
-    /// The products in this database, priced in the assets of this wallet-svc.
-    pub fn new(context: Context, wallet: Wallet) -> Self {
-        Self { context, wallet }
+    pub(crate) fn new(context: Context, media: Media, wallet: Wallet) -> Self {
+        Self {
+            context,
+            media,
+            wallet,
+        }
     }
 
-    /// Makes a product, once per key; without a rank, the last. `answer` is what the key's record
-    /// keeps.
-    pub async fn create<R: prost::Message + Default>(
+    /// Creates a product, once per key; without a rank, after all others.
+    pub(crate) async fn create(
         &self,
-        key: Option<&idempotency::Key>,
+        key: Option<&Key>,
         new: NewProduct,
-        answer: impl FnOnce(Product) -> R,
-    ) -> Result<Reply<R>, Error> {
+    ) -> Result<Reply<wire::Product>, Error> {
         let code = match &new.asset_code {
             Some(code) => code.clone(),
             None => self.wallet.default_asset_code().await?,
         };
         let asset = self.enabled_asset(&code).await?;
         let mut work = match idempotency::start(&self.context.pool, SCHEMA, key).await? {
-            Started::Replay(answer) => return Ok(answer),
+            Started::Replay(reply) => return Ok(reply),
             Started::Fresh(work) => work,
         };
-        let created = self.create_in_tx(&mut work, new, asset).await?;
-        Ok(work.commit(answer(created)).await?)
+        let product = self.create_in_tx(&mut work, new, asset).await?;
+        let resource = convert::to_proto(product.into(), &self.media);
+        Ok(work.commit(resource).await?)
     }
 
     async fn create_in_tx(
@@ -95,90 +95,95 @@ impl Products {
         new: NewProduct,
         asset: PricingAsset,
     ) -> Result<Product, Error> {
-        hold_category_in_tx(conn, new.category_id).await?;
+        share_category_in_tx(conn, new.category_id).await?;
         let tax_rate = match new.tax_rate_id {
-            Some(id) => Some(hold_tax_rate_in_tx(conn, id).await?),
+            Some(id) => Some(share_tax_rate_in_tx(conn, id).await?),
             None => None,
         };
         let rank = match new.rank {
             Some(rank) => rank,
-            None => repo::last_rank(conn)
-                .await?
-                .map_or_else(Rank::first, Rank::next),
+            None => repo::next_rank(conn).await?,
         };
         let (id, now) = (self.context.ids.next(), self.context.clock.now());
         let product = Product::create(id, new, Named { asset, tax_rate }, rank, now)?;
-        repo::remember_asset_in_tx(conn, &product.pricing.asset).await?;
-        repo::insert_in_tx(conn, &product).await?;
-        let event = events::created(&self.context.ids, &product);
-        outbox::append_in_tx(conn, SCHEMA, [event]).await?;
+        repo::store_asset_in_tx(conn, &product.pricing.asset).await?;
+        write_in_tx(conn, &self.context.ids, &product, Change::Created).await?;
         Ok(product)
     }
 
-    /// Reads a product that the caller may know of.
-    pub async fn get(
+    /// Reads a product in view.
+    pub(crate) async fn get(
         &self,
         id: Id<Product>,
         include: Include,
         view: View,
-    ) -> Result<Embedded, Error> {
+    ) -> Result<wire::Product, Error> {
         let mut conn = self.context.pool.acquire().await?;
         let product = repo::find(&mut conn, id).await?;
-        let product = product.filter(|product| view.shows(product));
-        let found = product.into_iter().collect();
-        let mut embedded = related::embed(&mut conn, found, include).await?;
-        embedded.pop().ok_or(Error::ProductNotFound)
+        let found = product.into_iter().filter(|product| view.shows(product));
+        let found = found.collect();
+        let embedded = related::embed(&mut conn, found, include).await?.pop();
+        let embedded = embedded.ok_or(Error::ProductNotFound)?;
+        Ok(convert::to_proto(embedded, &self.media))
     }
 
-    /// Lists the products that the caller may know of.
-    pub async fn list(&self, request: &ListRequest, view: View) -> Result<Page<Embedded>, Failure> {
+    /// Lists the products in view.
+    pub(crate) async fn list(
+        &self,
+        request: &ListRequest,
+        view: View,
+    ) -> Result<Page<wire::Product>, Failure> {
         let include = Include::parse(&request.include)?;
         let mut conn = self.context.pool.acquire().await?;
-        let page = repo::list(&mut conn, request, view == View::Visible).await?;
-        Ok(Page {
-            rows: related::embed(&mut conn, page.rows, include).await?,
-            total: page.total,
-            next_cursor: page.next_cursor,
-            include: page.include,
-        })
+        let mut page = repo::list(&mut conn, request, view).await?;
+        let found = std::mem::take(&mut page.rows);
+        let embedded = related::embed(&mut conn, found, include).await?;
+        let rows = embedded
+            .into_iter()
+            .map(|product| convert::to_proto(product, &self.media));
+        Ok(page.with_rows(rows.collect()))
     }
 
-    /// Changes a product. An empty patch changes nothing, not even its time.
-    pub async fn update(&self, id: Id<Product>, patch: ProductPatch) -> Result<Product, Error> {
-        if patch.is_empty() {
-            return self.find(id).await;
-        }
+    /// Updates a product. An empty patch changes nothing, not even its time.
+    pub(crate) async fn update(
+        &self,
+        id: Id<Product>,
+        patch: ProductPatch,
+    ) -> Result<wire::Product, Error> {
+        let product = if patch.is_empty() {
+            self.find(id).await?
+        } else {
+            self.apply(id, patch).await?
+        };
+        Ok(convert::to_proto(product.into(), &self.media))
+    }
+
+    async fn apply(&self, id: Id<Product>, patch: ProductPatch) -> Result<Product, Error> {
         let asset = self.asset_for(id, &patch).await?;
         let mut tx = pg::tx(&self.context.pool).await?;
         if patch.rank.is_some() {
-            reorder::lock_in_tx(&mut tx).await?;
+            reorder::lock_list_in_tx(&mut tx).await?;
         }
-        let mut product = locked_in_tx(&mut tx, id).await?;
+        let mut product = lock_in_tx(&mut tx, id).await?;
         let named = named_in_tx(&mut tx, &product, &patch, asset).await?;
         product.update(patch, named, self.context.clock.now())?;
-        repo::remember_asset_in_tx(&mut tx, &product.pricing.asset).await?;
-        repo::update_in_tx(&mut tx, &product).await?;
-        let event = events::updated(&self.context.ids, &product);
-        outbox::append_in_tx(&mut tx, SCHEMA, [event]).await?;
+        repo::store_asset_in_tx(&mut tx, &product.pricing.asset).await?;
+        write_in_tx(&mut tx, &self.context.ids, &product, Change::Updated).await?;
         tx.commit().await?;
         Ok(product)
     }
 
-    /// Deletes a product.
-    pub async fn delete(&self, id: Id<Product>) -> Result<(), Error> {
+    pub(crate) async fn delete(&self, id: Id<Product>) -> Result<(), Error> {
         let mut tx = pg::tx(&self.context.pool).await?;
-        let mut product = locked_in_tx(&mut tx, id).await?;
-        product.delete(self.context.clock.now());
-        repo::delete_in_tx(&mut tx, &product).await?;
-        let event = events::deleted(&self.context.ids, &product);
-        outbox::append_in_tx(&mut tx, SCHEMA, [event]).await?;
-        tx.commit().await?;
-        Ok(())
+        let mut product = lock_in_tx(&mut tx, id).await?;
+        product.touch(self.context.clock.now());
+        write_in_tx(&mut tx, &self.context.ids, &product, Change::Deleted).await?;
+        Ok(tx.commit().await?)
     }
 
-    /// The asset that a patch's amounts are held against. One that is written has to be enabled;
-    /// one that stays is asked for again, because it may have become finer, and does without an
-    /// answer.
+    /// Returns the asset that limits the decimals of a patch's amounts. One that is written must be
+    /// enabled. One that stays is looked up again, because it may have got more decimals; without a
+    /// response it is used as it is.
     async fn asset_for(
         &self,
         id: Id<Product>,
@@ -187,11 +192,11 @@ impl Products {
         if let Some(code) = &patch.asset_code {
             return self.enabled_asset(code).await.map(Some);
         }
-        if !patch.is_of_money() {
+        if !patch.changes_amounts() {
             return Ok(None);
         }
-        let known = self.find(id).await?.pricing.asset;
-        match self.wallet.find_asset(&known.code).await {
+        let current = self.find(id).await?.pricing.asset;
+        match self.wallet.find_asset(&current.code).await {
             Ok(asset) => Ok(asset.map(PricingAsset::from)),
             Err(failure) if failure.code.is_transient() => Ok(None),
             Err(failure) => Err(failure.into()),
@@ -219,17 +224,31 @@ impl Products {
     }
 }
 
-pub(crate) async fn locked_in_tx(
-    conn: &mut PgConnection,
-    id: Id<Product>,
-) -> Result<Product, Error> {
+/// Reads a product and locks it against every other change.
+pub(crate) async fn lock_in_tx(conn: &mut PgConnection, id: Id<Product>) -> Result<Product, Error> {
     if !repo::lock_in_tx(conn, id).await? {
         return Err(Error::ProductNotFound);
     }
     repo::find(conn, id).await?.ok_or(Error::ProductNotFound)
 }
 
-/// What the product names after the patch.
+/// Writes a change and its event.
+pub(crate) async fn write_in_tx(
+    conn: &mut PgConnection,
+    ids: &Ids,
+    product: &Product,
+    change: Change,
+) -> Result<(), sqlx::Error> {
+    match change {
+        Change::Created => repo::insert_in_tx(conn, &[product]).await?,
+        Change::Updated => repo::update_in_tx(conn, product).await?,
+        Change::Deleted => repo::delete_in_tx(conn, product).await?,
+    }
+    let event = events::message(ids, product, change);
+    outbox::append_in_tx(conn, SCHEMA, [event]).await
+}
+
+/// Returns the asset and the tax rate of a product after the patch.
 async fn named_in_tx(
     conn: &mut PgConnection,
     product: &Product,
@@ -237,37 +256,36 @@ async fn named_in_tx(
     asset: Option<PricingAsset>,
 ) -> Result<Named, Error> {
     if let Some(id) = patch.category_id {
-        hold_category_in_tx(conn, id).await?;
+        share_category_in_tx(conn, id).await?;
     }
     let tax_rate = match patch.tax_rate_id {
         Patch::Absent => product.pricing.tax_rate,
         Patch::Null => None,
-        Patch::Set(id) => Some(hold_tax_rate_in_tx(conn, id).await?),
+        Patch::Set(id) => Some(share_tax_rate_in_tx(conn, id).await?),
     };
-    // Another change may have given the product another asset since this one was asked for.
-    let own = &product.pricing.asset;
+    // Another request may have given the product another asset since this one was looked up.
+    let current = &product.pricing.asset;
     let asset = asset
-        .filter(|asset| patch.asset_code.is_some() || asset.code == own.code)
-        .unwrap_or_else(|| own.clone());
+        .filter(|asset| patch.asset_code.is_some() || asset.code == current.code)
+        .unwrap_or_else(|| current.clone());
     Ok(Named { asset, tax_rate })
 }
 
-async fn hold_category_in_tx(conn: &mut PgConnection, id: Id<Category>) -> Result<(), Error> {
-    if category::repo::share_in_tx(conn, id).await? {
-        Ok(())
-    } else {
-        Err(Error::UnknownReference {
-            field: "categoryId",
-            what: "category",
-        })
+async fn share_category_in_tx(conn: &mut PgConnection, id: Id<Category>) -> Result<(), Error> {
+    let shared = category::repo::share_in_tx(conn, &[id]).await?;
+    if shared.contains(&id) {
+        return Ok(());
     }
+    Err(Error::UnknownReference {
+        field: "categoryId",
+        what: "category",
+    })
 }
 
-async fn hold_tax_rate_in_tx(conn: &mut PgConnection, id: Id<TaxRate>) -> Result<Percent, Error> {
-    tax_rate::repo::share_in_tx(conn, id)
-        .await?
-        .ok_or(Error::UnknownReference {
-            field: "taxRateId",
-            what: "tax rate",
-        })
+async fn share_tax_rate_in_tx(conn: &mut PgConnection, id: Id<TaxRate>) -> Result<Percent, Error> {
+    let rates = tax_rate::repo::share_in_tx(conn, &[id]).await?;
+    rates.get(&id).copied().ok_or(Error::UnknownReference {
+        field: "taxRateId",
+        what: "tax rate",
+    })
 }

@@ -1,81 +1,72 @@
 //! `ProductQuestionService`: admins write; products are read with their questions.
 
-use platform::{auth::Caller, error::Failure, idempotency::Key, ids::Id, pg};
-use proto::catalog::v1 as wire;
+use platform::{
+    grpc::{Call, respond},
+    ids::Id,
+    pg,
+};
+use proto::catalog::v1::{
+    CreateProductQuestionRequest, CreateProductQuestionResponse, DeleteProductQuestionRequest,
+    DeleteProductQuestionResponse, ReorderProductQuestionRequest, ReorderProductQuestionResponse,
+    product_question_service_server::ProductQuestionService,
+};
 use tonic::{Request, Response, Status};
 
-use super::{ProductQuestion, ProductQuestions};
+use super::ProductQuestions;
 use crate::{error::Error, fields, product::Product, question::Question};
 
-/// Serves the links.
 #[derive(Debug, Clone)]
-pub struct ProductQuestionGrpc {
-    /// The use cases.
-    pub links: ProductQuestions,
-}
+pub(crate) struct ProductQuestionGrpc(pub(crate) ProductQuestions);
 
 #[tonic::async_trait]
-impl wire::product_question_service_server::ProductQuestionService for ProductQuestionGrpc {
+impl ProductQuestionService for ProductQuestionGrpc {
     async fn create_product_question(
         &self,
-        request: Request<wire::CreateProductQuestionRequest>,
-    ) -> Result<Response<wire::CreateProductQuestionResponse>, Status> {
-        Caller::of(&request)?.require_admin()?;
-        let key = Key::from_request(&request)?;
-        let request = request.into_inner();
-        let product_id = product_id(&request.product_id)?;
-        let question_id =
-            Id::parse(&request.question_id).map_err(|invalid| invalid.at("questionId"))?;
-        let answer = |link: ProductQuestion| wire::CreateProductQuestionResponse {
-            product_question: Some(wire::ProductQuestion {
-                product_id: link.product_id.into(),
-                question_id: link.question_id.into(),
-                order: link.rank.to_string(),
-            }),
-        };
-        let created = self
-            .links
-            .create(key.as_ref(), product_id, question_id, answer);
-        Ok(created.await?.into_response())
+        request: Request<CreateProductQuestionRequest>,
+    ) -> Result<Response<CreateProductQuestionResponse>, Status> {
+        let Call { key, body, .. } = Call::of_admin(request)?;
+        let product_id = path_product_id(&body.product_id)?;
+        let question_id = Id::parse(&body.question_id);
+        let question_id = question_id.map_err(|invalid| invalid.at("questionId"))?;
+        let reply = self.0.create(key.as_ref(), product_id, question_id).await?;
+        Ok(respond(reply, |link| CreateProductQuestionResponse {
+            product_question: Some(link),
+        }))
     }
 
     async fn delete_product_question(
         &self,
-        request: Request<wire::DeleteProductQuestionRequest>,
-    ) -> Result<Response<wire::DeleteProductQuestionResponse>, Status> {
-        Caller::of(&request)?.require_admin()?;
-        let request = request.into_inner();
-        let ids = (
-            product_id(&request.product_id)?,
-            question_id(&request.question_id)?,
-        );
-        self.links.delete(ids.0, ids.1).await?;
-        Ok(Response::new(wire::DeleteProductQuestionResponse {}))
+        request: Request<DeleteProductQuestionRequest>,
+    ) -> Result<Response<DeleteProductQuestionResponse>, Status> {
+        let Call { body, .. } = Call::of_admin(request)?;
+        let product_id = path_product_id(&body.product_id)?;
+        let question_id = path_question_id(&body.question_id)?;
+        self.0.delete(product_id, question_id).await?;
+        Ok(Response::new(DeleteProductQuestionResponse {}))
     }
 
     async fn reorder_product_question(
         &self,
-        request: Request<wire::ReorderProductQuestionRequest>,
-    ) -> Result<Response<wire::ReorderProductQuestionResponse>, Status> {
-        Caller::of(&request)?.require_admin()?;
-        let key = Key::from_request(&request)?;
-        let request = request.into_inner();
-        let ids = (
-            product_id(&request.product_id)?,
-            question_id(&request.question_id)?,
-        );
-        let next = fields::subsequent(request.subsequent_id)?;
-        let answer = wire::ReorderProductQuestionResponse {};
-        let moved = pg::retry_serialization(|| self.links.reorder(key.as_ref(), ids, next, answer));
-        Ok(moved.await?.into_response())
+        request: Request<ReorderProductQuestionRequest>,
+    ) -> Result<Response<ReorderProductQuestionResponse>, Status> {
+        let Call { key, body, .. } = Call::of_admin(request)?;
+        let product_id = path_product_id(&body.product_id)?;
+        let question_id = path_question_id(&body.question_id)?;
+        let next = fields::subsequent(body.subsequent_id)?;
+        let moved =
+            pg::retry_serialization(|| self.0.reorder(key.as_ref(), product_id, question_id, next));
+        Ok(respond(
+            moved.await?,
+            |()| ReorderProductQuestionResponse {},
+        ))
     }
 }
 
-/// What is no id is nobody's.
-fn product_id(text: &str) -> Result<Id<Product>, Failure> {
-    Id::parse(text).map_err(|_| Error::ProductNotFound.into())
+/// Parses the product's id in a path; a malformed one is not found.
+fn path_product_id(text: &str) -> Result<Id<Product>, Error> {
+    Id::parse(text).map_err(|_| Error::ProductNotFound)
 }
 
-fn question_id(text: &str) -> Result<Id<Question>, Failure> {
-    Id::parse(text).map_err(|_| Error::ProductQuestionNotFound.into())
+fn path_question_id(text: &str) -> Result<Id<Question>, Error> {
+    Id::parse(text).map_err(|_| Error::ProductQuestionNotFound)
 }

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use chrono::{DateTime, Utc};
 use platform::{
     ids::Id,
     pg::{ensure_affected, on_constraint},
@@ -13,12 +12,15 @@ use sqlx::PgConnection;
 use super::{LinkedQuestion, ProductQuestion};
 use crate::{
     error::Error,
-    product::{Product, ProductType},
-    question::{Question, QuestionKind, repo::QuestionRow},
+    product::Product,
+    question::{Question, repo::QuestionRow},
 };
 
-/// Writes a new link.
-pub async fn insert_in_tx(conn: &mut PgConnection, link: &ProductQuestion) -> Result<(), Error> {
+/// Inserts a new link.
+pub(crate) async fn insert_in_tx(
+    conn: &mut PgConnection,
+    link: &ProductQuestion,
+) -> Result<(), Error> {
     let inserted = sqlx::query!(
         "insert into catalog.product_questions (product_id, question_id, rank)
          values ($1, $2, $3::text::numeric)",
@@ -35,8 +37,8 @@ pub async fn insert_in_tx(conn: &mut PgConnection, link: &ProductQuestion) -> Re
     Ok(ensure_affected(inserted, 1)?)
 }
 
-/// The link, if there is one.
-pub async fn find(
+/// Finds a link.
+pub(crate) async fn find(
     conn: &mut PgConnection,
     product_id: Id<Product>,
     question_id: Id<Question>,
@@ -56,12 +58,12 @@ pub async fn find(
     }))
 }
 
-/// The rank of a product's last question.
-pub async fn last_rank(
+/// Returns the rank after a product's last question.
+pub(crate) async fn next_rank(
     conn: &mut PgConnection,
     product_id: Id<Product>,
-) -> Result<Option<Rank>, sqlx::Error> {
-    sqlx::query_scalar!(
+) -> Result<Rank, sqlx::Error> {
+    let last = sqlx::query_scalar!(
         r#"select rank::text as "rank!: Rank" from catalog.product_questions
            where product_id = $1
            order by rank desc, question_id desc
@@ -69,11 +71,12 @@ pub async fn last_rank(
         product_id as _,
     )
     .fetch_optional(conn)
-    .await
+    .await?;
+    Ok(last.map_or_else(Rank::first, Rank::next))
 }
 
-/// Writes a link's new place.
-pub async fn update_in_tx(
+/// Updates the position of a link.
+pub(crate) async fn update_in_tx(
     conn: &mut PgConnection,
     link: &ProductQuestion,
 ) -> Result<(), sqlx::Error> {
@@ -89,8 +92,8 @@ pub async fn update_in_tx(
     ensure_affected(updated, 1)
 }
 
-/// Takes a link away; false if there is none.
-pub async fn delete_in_tx(
+/// Deletes a link; false if there is none.
+pub(crate) async fn delete_in_tx(
     conn: &mut PgConnection,
     product_id: Id<Product>,
     question_id: Id<Question>,
@@ -105,33 +108,15 @@ pub async fn delete_in_tx(
     Ok(deleted.rows_affected() == 1)
 }
 
-struct LinkedRow {
-    product_id: Id<Product>,
-    rank: Rank,
-    id: Id<Question>,
-    title: String,
-    description: Option<String>,
-    type_code: QuestionKind,
-    product_type_code: ProductType,
-    required: bool,
-    configurations: String,
-    choices: Vec<String>,
-    custom_data: String,
-    created_at: DateTime<Utc>,
-    updated_at: DateTime<Utc>,
-}
-
-/// The questions of these products, those of one product in their order.
-pub async fn of_products(
+/// Finds the questions of these products, each product's in their order.
+pub(crate) async fn find_by_product(
     conn: &mut PgConnection,
     product_ids: &[Id<Product>],
 ) -> Result<HashMap<Id<Product>, Vec<LinkedQuestion>>, sqlx::Error> {
-    let rows = sqlx::query_as!(
-        LinkedRow,
-        r#"select l.product_id as "product_id: _", l.rank::text as "rank!: _", q.id as "id: _",
-                  q.title, q.description, q.type_code as "type_code: _",
-                  q.product_type_code as "product_type_code: _", q.required, q.configurations,
-                  q.choices, q.custom_data, q.created_at, q.updated_at
+    let rows = sqlx::query!(
+        r#"select l.product_id, l.rank::text as "rank!: Rank", q.id, q.title, q.description,
+                  q.type_code, q.product_type_code, q.required, q.configurations, q.choices,
+                  q.custom_data, q.created_at, q.updated_at
            from catalog.product_questions l
            join catalog.questions q on q.id = l.question_id
            where l.product_id = any($1) and q.deleted_at is null
@@ -142,17 +127,7 @@ pub async fn of_products(
     .await?;
     let mut found: HashMap<_, Vec<_>> = HashMap::new();
     for row in rows {
-        let (product_id, rank) = (row.product_id, row.rank);
-        let question = Question::from(row);
-        let questions = found.entry(product_id).or_default();
-        questions.push(LinkedQuestion { question, rank });
-    }
-    Ok(found)
-}
-
-impl From<LinkedRow> for Question {
-    fn from(row: LinkedRow) -> Self {
-        Self::from(QuestionRow {
+        let question = QuestionRow {
             id: row.id,
             title: row.title,
             description: row.description,
@@ -164,6 +139,14 @@ impl From<LinkedRow> for Question {
             custom_data: row.custom_data,
             created_at: row.created_at,
             updated_at: row.updated_at,
-        })
+        };
+        found
+            .entry(row.product_id)
+            .or_default()
+            .push(LinkedQuestion {
+                question: question.into(),
+                rank: row.rank,
+            });
     }
+    Ok(found)
 }

@@ -1,150 +1,144 @@
 //! The use cases of links: each public method is one transaction under the lock of the product.
 
 use platform::{
-    idempotency::{self, Reply, Started},
+    idempotency::{self, Key, Reply, Started},
     ids::Id,
-    messaging::outbox,
     pg,
-    rank::{Rank, Ranked, RankedList},
+    rank::{Ranked, RankedList},
 };
+use proto::catalog::v1 as wire;
 use sqlx::PgConnection;
 
 use super::{ProductQuestion, repo};
 use crate::{
     SCHEMA,
-    context::Context,
+    context::{Change, Context},
     error::Error,
     product::{self, Product},
     question::{self, Question},
 };
 
-/// The questions of one product.
+/// The order of a product's questions. The lock of the product is that of the list.
 const RANKED: RankedList = RankedList {
     table: "catalog.product_questions",
     id: "question_id",
     only: "product_id = $1",
 };
 
-/// The links.
+const UNKNOWN_SUBSEQUENT: Error = Error::UnknownReference {
+    field: "subsequentId",
+    what: "question of the product",
+};
+
 #[derive(Debug, Clone)]
-pub struct ProductQuestions {
+pub(crate) struct ProductQuestions {
     context: Context,
 }
 
 impl ProductQuestions {
-    /// The links in this database.
-    pub fn new(context: Context) -> Self {
+    pub(crate) fn new(context: Context) -> Self {
         Self { context }
     }
 
-    /// Makes a product ask a question, after those it asks, once per key. `answer` is what the key's
-    /// record keeps.
-    pub async fn create<R: prost::Message + Default>(
+    /// Attaches a question to a product, after its others, once per key.
+    pub(crate) async fn create(
         &self,
-        key: Option<&idempotency::Key>,
+        key: Option<&Key>,
         product_id: Id<Product>,
         question_id: Id<Question>,
-        answer: impl FnOnce(ProductQuestion) -> R,
-    ) -> Result<Reply<R>, Error> {
+    ) -> Result<Reply<wire::ProductQuestion>, Error> {
         let mut work = match idempotency::start(&self.context.pool, SCHEMA, key).await? {
-            Started::Replay(answer) => return Ok(answer),
+            Started::Replay(reply) => return Ok(reply),
             Started::Fresh(work) => work,
         };
-        let product = product::locked_in_tx(&mut work, product_id).await?;
+        let product = product::lock_in_tx(&mut work, product_id).await?;
         if !question::repo::share_in_tx(&mut work, question_id).await? {
             return Err(Error::UnknownReference {
                 field: "questionId",
                 what: "question",
             });
         }
-        let last = repo::last_rank(&mut work, product_id).await?;
         let link = ProductQuestion {
             product_id,
             question_id,
-            rank: last.map_or_else(Rank::first, Rank::next),
+            rank: repo::next_rank(&mut work, product_id).await?,
         };
         repo::insert_in_tx(&mut work, &link).await?;
-        self.changed_in_tx(&mut work, product).await?;
-        Ok(work.commit(answer(link)).await?)
+        self.touch_in_tx(&mut work, product).await?;
+        Ok(work.commit(link.into()).await?)
     }
 
-    /// Makes a product ask a question no more.
-    pub async fn delete(
+    /// Detaches a question from a product.
+    pub(crate) async fn delete(
         &self,
         product_id: Id<Product>,
         question_id: Id<Question>,
     ) -> Result<(), Error> {
         let mut tx = pg::tx(&self.context.pool).await?;
-        let product = product::locked_in_tx(&mut tx, product_id).await?;
+        let product = product::lock_in_tx(&mut tx, product_id).await?;
         if !repo::delete_in_tx(&mut tx, product_id, question_id).await? {
             return Err(Error::ProductQuestionNotFound);
         }
-        self.changed_in_tx(&mut tx, product).await?;
-        tx.commit().await?;
-        Ok(())
+        self.touch_in_tx(&mut tx, product).await?;
+        Ok(tx.commit().await?)
     }
 
-    /// Puts a question right before another of the same product, or last, once per key.
-    pub async fn reorder<R: prost::Message + Default>(
+    /// Moves a question right before another of the same product, or to the end, once per key.
+    pub(crate) async fn reorder(
         &self,
-        key: Option<&idempotency::Key>,
-        (product_id, question_id): (Id<Product>, Id<Question>),
+        key: Option<&Key>,
+        product_id: Id<Product>,
+        question_id: Id<Question>,
         next: Option<Id<Question>>,
-        answer: R,
-    ) -> Result<Reply<R>, Error> {
+    ) -> Result<Reply<()>, Error> {
         let mut work = match idempotency::start(&self.context.pool, SCHEMA, key).await? {
-            Started::Replay(answer) => return Ok(answer),
+            Started::Replay(reply) => return Ok(reply),
             Started::Fresh(work) => work,
         };
-        let product = product::locked_in_tx(&mut work, product_id).await?;
+        let product = product::lock_in_tx(&mut work, product_id).await?;
         let link = repo::find(&mut work, product_id, question_id).await?;
         let link = link.ok_or(Error::ProductQuestionNotFound)?;
         let next = match next {
-            Some(next) => Some(repo::find(&mut work, product_id, next).await?.ok_or(
-                Error::UnknownReference {
-                    field: "subsequentId",
-                    what: "question of the product",
-                },
-            )?),
+            Some(next) => {
+                let next = repo::find(&mut work, product_id, next).await?;
+                Some(next.ok_or(UNKNOWN_SUBSEQUENT)?.ranked())
+            }
             None => None,
         };
-        self.move_in_tx(&mut work, product, link, next).await?;
-        Ok(work.commit(answer).await?)
+        let room = RANKED.make_room_in_tx(&mut work, product_id.uuid(), link.ranked(), next);
+        if let Some(rank) = room.await? {
+            repo::update_in_tx(&mut work, &ProductQuestion { rank, ..link }).await?;
+            self.touch_in_tx(&mut work, product).await?;
+        }
+        Ok(work.commit(()).await?)
     }
 
-    /// The lock of the product is that of the list.
-    async fn move_in_tx(
-        &self,
-        conn: &mut PgConnection,
-        product: Product,
-        link: ProductQuestion,
-        next: Option<ProductQuestion>,
-    ) -> Result<(), Error> {
-        let owner = link.product_id.uuid();
-        let next = next.map(|next| ranked(&next));
-        let room = RANKED.make_room_in_tx(conn, owner, ranked(&link), next);
-        let Some(rank) = room.await? else {
-            return Ok(());
-        };
-        repo::update_in_tx(conn, &ProductQuestion { rank, ..link }).await?;
-        self.changed_in_tx(conn, product).await
-    }
-
-    async fn changed_in_tx(
+    /// Writes that the product has changed.
+    async fn touch_in_tx(
         &self,
         conn: &mut PgConnection,
         mut product: Product,
-    ) -> Result<(), Error> {
-        product.place(product.rank, self.context.clock.now());
-        product::repo::update_in_tx(conn, &product).await?;
-        let event = product::updated(&self.context.ids, &product);
-        Ok(outbox::append_in_tx(conn, SCHEMA, [event]).await?)
+    ) -> Result<(), sqlx::Error> {
+        product.touch(self.context.clock.now());
+        product::write_in_tx(conn, &self.context.ids, &product, Change::Updated).await
     }
 }
 
-fn ranked(link: &ProductQuestion) -> Ranked {
-    Ranked {
-        id: link.question_id.uuid(),
-        rank: link.rank,
+impl ProductQuestion {
+    fn ranked(&self) -> Ranked {
+        Ranked {
+            rank: self.rank,
+            id: self.question_id.uuid(),
+        }
+    }
+}
+
+impl From<ProductQuestion> for wire::ProductQuestion {
+    fn from(link: ProductQuestion) -> Self {
+        Self {
+            product_id: link.product_id.into(),
+            question_id: link.question_id.into(),
+            order: link.rank.to_string(),
+        }
     }
 }

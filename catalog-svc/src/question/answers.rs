@@ -1,4 +1,4 @@
-//! Answers of a buyer, held against the questions of the product.
+//! Checks a buyer's answers against the questions of the product.
 
 use std::collections::HashSet;
 
@@ -8,39 +8,37 @@ use serde_json::{Map, Value};
 
 use super::Question;
 
-/// Why an answer is refused, or that it is missing.
+/// An answer that is invalid or missing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AnswerFault {
-    /// The question's id, and where in the answer: `0192…`, `0192…[1]`.
-    pub path: String,
-    /// What is wrong, for programs.
-    pub code: FieldCode,
-    /// What is wrong, for people.
-    pub message: String,
+pub(crate) struct AnswerError {
+    /// The question's id, and the position in the answer: `0192…`, `0192…[1]`.
+    pub(crate) path: String,
+    pub(crate) code: FieldCode,
+    pub(crate) message: String,
 }
 
-/// Checks a JSON object of question ids and answers. `null` is no answer.
-pub fn check(answers: Option<&str>, questions: &[&Question]) -> Vec<AnswerFault> {
+/// Checks a JSON object with answers by question id. `null` is no answer.
+pub(crate) fn check(answers: Option<&str>, questions: &[&Question]) -> Vec<AnswerError> {
     let Ok(answers) = serde_json::from_str::<Map<String, Value>>(answers.unwrap_or("{}")) else {
-        return vec![fault("", FieldCode::Type, "must be a JSON object")];
+        return vec![error("", FieldCode::Type, "must be a JSON object")];
     };
-    let mut faults = Vec::new();
+    let mut errors = Vec::new();
     let mut answered = HashSet::new();
     for (key, answer) in &answers {
         let id = Id::parse(key).ok();
         let question = questions.iter().find(|question| Some(question.id) == id);
         let Some(question) = question else {
-            let message = "the product has no such question";
-            faults.push(fault(key, FieldCode::UnknownReference, message));
+            let message = "question not found";
+            errors.push(error(key, FieldCode::UnknownReference, message));
             continue;
         };
         if !answered.insert(question.id) {
-            faults.push(fault(key, FieldCode::Duplicate, "is answered twice"));
+            errors.push(error(key, FieldCode::Duplicate, "is answered twice"));
         }
         if answer.is_null() {
             answered.remove(&question.id);
         } else {
-            faults.extend(refusals(key, question, answer));
+            errors.extend(schema_errors(key, question, answer));
         }
     }
     let missing = questions
@@ -48,25 +46,25 @@ pub fn check(answers: Option<&str>, questions: &[&Question]) -> Vec<AnswerFault>
         .filter(|question| question.required && !answered.contains(&question.id));
     let missing = missing.map(|question| {
         let id = question.id.to_string();
-        fault(&id, FieldCode::Required, "must be answered")
+        error(&id, FieldCode::Required, "must be answered")
     });
-    faults.extend(missing);
-    faults
+    errors.extend(missing);
+    errors
 }
 
-/// What the question's schema says against the answer.
-fn refusals(key: &str, question: &Question, answer: &Value) -> Vec<AnswerFault> {
+/// Validates an answer against the question's schema.
+fn schema_errors(key: &str, question: &Question, answer: &Value) -> Vec<AnswerError> {
     let schema = question.schema();
     let validator = jsonschema::draft202012::options()
         .should_validate_formats(true)
         .build(&schema)
         .expect("our own schemas are valid");
-    let found = validator.iter_errors(answer);
-    found.map(|error| refusal(key, &error)).collect()
+    let errors = validator.iter_errors(answer);
+    errors.map(|error| schema_error(key, &error)).collect()
 }
 
-fn refusal(key: &str, error: &ValidationError<'_>) -> AnswerFault {
-    let (code, message) = match error.kind() {
+fn schema_error(key: &str, invalid: &ValidationError<'_>) -> AnswerError {
+    let (code, message) = match invalid.kind() {
         ValidationErrorKind::Enum { .. } => (FieldCode::Enum, "must be one of the choices"),
         ValidationErrorKind::Type { .. } => (FieldCode::Type, "is of another type"),
         ValidationErrorKind::MinItems { .. } => (FieldCode::Length, "must hold a choice"),
@@ -74,14 +72,14 @@ fn refusal(key: &str, error: &ValidationError<'_>) -> AnswerFault {
         _ => (FieldCode::Format, "is not of the question's format"),
     };
     // `/0` is the first choice: `[0]`.
-    let steps = error.instance_path().to_string();
+    let steps = invalid.instance_path().to_string();
     let steps = steps.split('/').skip(1);
     let path = steps.fold(key.to_owned(), |path, step| format!("{path}[{step}]"));
-    fault(&path, code, message)
+    error(&path, code, message)
 }
 
-fn fault(path: &str, code: FieldCode, message: &str) -> AnswerFault {
-    AnswerFault {
+fn error(path: &str, code: FieldCode, message: &str) -> AnswerError {
+    AnswerError {
         path: path.into(),
         code,
         message: message.into(),
@@ -116,17 +114,17 @@ mod tests {
         Question::create(Ids::seeded(1).next(), new, Clock::system().now()).unwrap()
     }
 
-    fn faults(question: &Question, answer: &str) -> Vec<(String, &'static str)> {
+    fn errors(question: &Question, answer: &str) -> Vec<(String, &'static str)> {
         let id = question.id.to_string();
-        let faults = check(Some(&format!("{{\"{id}\":{answer}}}")), &[question]);
-        let faults = faults.into_iter();
-        faults
-            .map(|fault| (fault.path.replace(&id, "q"), fault.code.as_str()))
+        let errors = check(Some(&format!("{{\"{id}\":{answer}}}")), &[question]);
+        let errors = errors.into_iter();
+        errors
+            .map(|error| (error.path.replace(&id, "q"), error.code.as_str()))
             .collect()
     }
 
     #[test]
-    fn answers_meet_the_schema_of_their_question() {
+    fn an_answer_must_match_the_schema_of_its_question() {
         use QuestionKind::{Date, Multiple, Single, Text, Time};
         for (kind, answer) in [
             (Text, r#""""#),
@@ -135,7 +133,7 @@ mod tests {
             (Single, r#""red""#),
             (Multiple, r#"["blue","red"]"#),
         ] {
-            assert_eq!(faults(&question(kind, true), answer), [], "{answer}");
+            assert_eq!(errors(&question(kind, true), answer), [], "{answer}");
         }
         for (kind, answer, path, code) in [
             (Text, "1", "q", "type"),
@@ -148,20 +146,20 @@ mod tests {
             (Multiple, r#"{"red":1}"#, "q", "type"),
             (Text, "null", "q", "required"),
         ] {
-            let found = faults(&question(kind, true), answer);
+            let found = errors(&question(kind, true), answer);
             assert_eq!(found, [(path.to_owned(), code)], "{answer}");
         }
-        assert_eq!(faults(&question(Multiple, false), "[]"), []);
-        assert_eq!(faults(&question(Single, false), "null"), []);
+        assert_eq!(errors(&question(Multiple, false), "[]"), []);
+        assert_eq!(errors(&question(Single, false), "null"), []);
     }
 
     #[test]
-    fn what_is_missing_or_not_asked_is_refused() {
+    fn a_missing_answer_and_one_without_a_question_are_errors() {
         let question = question(QuestionKind::Text, true);
         let id = question.id.to_string();
         let code = |answers: Option<&str>| {
-            let faults = check(answers, &[&question]).into_iter();
-            faults.map(|fault| fault.code.as_str()).collect::<Vec<_>>()
+            let errors = check(answers, &[&question]).into_iter();
+            errors.map(|error| error.code.as_str()).collect::<Vec<_>>()
         };
         assert_eq!(code(None), ["required"]);
         assert_eq!(code(Some("[]")), ["type"]);

@@ -5,13 +5,12 @@ use proto::catalog::v1 as wire;
 
 use super::{Configurations, NewQuestion, Question, QuestionKind, QuestionPatch, QuestionType};
 use crate::{
-    fields::{CHECKED, Fields},
+    fields::{self, CHECKED, Fields},
     product::ProductType,
-    text,
 };
 
-/// A question as it is answered.
-pub fn to_proto(question: Question) -> wire::Question {
+/// Converts a question to its message.
+pub(crate) fn to_proto(question: Question) -> wire::Question {
     wire::Question {
         json_schema: question.schema().to_string(),
         id: question.id.into(),
@@ -22,14 +21,14 @@ pub fn to_proto(question: Question) -> wire::Question {
         required: question.required,
         configurations: question.configurations.json,
         custom_data: question.custom_data,
-        metadata: text::no_custom_data(),
+        metadata: fields::empty_object(),
         created_at: Some(time(question.created_at)),
         updated_at: Some(time(question.updated_at)),
     }
 }
 
-/// A type of questions as it is answered.
-pub fn type_to_proto(kind: QuestionType) -> wire::QuestionType {
+/// Converts a type of questions to its message.
+pub(crate) fn type_to_proto(kind: QuestionType) -> wire::QuestionType {
     wire::QuestionType {
         code: kind.code,
         name: kind.name,
@@ -38,10 +37,10 @@ pub fn type_to_proto(kind: QuestionType) -> wire::QuestionType {
     }
 }
 
-/// Reads the fields of a create.
-pub fn new_question(request: wire::CreateQuestionRequest) -> Result<NewQuestion, Failure> {
+/// Parses the fields of a create.
+pub(crate) fn new_question(request: wire::CreateQuestionRequest) -> Result<NewQuestion, Failure> {
     let mut fields = Fields::of_create();
-    let title = fields.required("title", request.title, text::title);
+    let title = fields.required("title", request.title, fields::title);
     let kind = fields.required("type_code", request.type_code, |code| {
         QuestionKind::parse(&code)
     });
@@ -50,8 +49,8 @@ pub fn new_question(request: wire::CreateQuestionRequest) -> Result<NewQuestion,
     });
     let configurations = request.configurations;
     let configurations = fields.optional("configurations", configurations, Configurations::parse);
-    let description = fields.optional("description", request.description, text::description);
-    let custom_data = fields.optional("custom_data", request.custom_data, text::custom_data);
+    let description = fields.optional("description", request.description, fields::description);
+    let custom_data = fields.optional("custom_data", request.custom_data, fields::custom_data);
     fields.finish()?;
     Ok(NewQuestion {
         title: title.expect(CHECKED),
@@ -60,18 +59,18 @@ pub fn new_question(request: wire::CreateQuestionRequest) -> Result<NewQuestion,
         product_kind: product_kind.expect(CHECKED),
         required: request.required,
         configurations: configurations.unwrap_or_else(Configurations::none),
-        custom_data: custom_data.unwrap_or_else(text::no_custom_data),
+        custom_data: custom_data.unwrap_or_else(fields::empty_object),
     })
 }
 
-/// Reads the fields of an update.
-pub fn patch(request: wire::UpdateQuestionRequest) -> Result<QuestionPatch, Failure> {
+/// Parses the fields of an update.
+pub(crate) fn patch(request: wire::UpdateQuestionRequest) -> Result<QuestionPatch, Failure> {
     let mask = request.update_mask.unwrap_or_default().paths;
     let mut fields = Fields::of_update(&mask);
     let configurations = request.configurations;
     let patch = QuestionPatch {
-        title: fields.changed("title", request.title, text::title),
-        description: fields.patched("description", request.description, text::description),
+        title: fields.changed("title", request.title, fields::title),
+        description: fields.patched("description", request.description, fields::description),
         kind: fields.changed("type_code", request.type_code, |code| {
             QuestionKind::parse(&code)
         }),
@@ -80,7 +79,7 @@ pub fn patch(request: wire::UpdateQuestionRequest) -> Result<QuestionPatch, Fail
         }),
         required: fields.changed("required", request.required, Ok),
         configurations: fields.changed("configurations", configurations, Configurations::parse),
-        custom_data: fields.changed("custom_data", request.custom_data, text::custom_data),
+        custom_data: fields.changed("custom_data", request.custom_data, fields::custom_data),
     };
     fields.finish()?;
     Ok(patch)

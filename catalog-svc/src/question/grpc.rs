@@ -1,96 +1,95 @@
-//! `QuestionService`: everybody reads, admins write.
+//! `QuestionService`: all callers read, admins write.
 
-use platform::{auth::Caller, error::Failure, idempotency::Key, ids::Id};
-use proto::catalog::v1 as wire;
+use platform::{
+    grpc::{Call, respond},
+    ids::Id,
+};
+use proto::catalog::v1::{
+    CreateQuestionRequest, CreateQuestionResponse, DeleteQuestionRequest, DeleteQuestionResponse,
+    GetQuestionRequest, GetQuestionResponse, ListQuestionTypesRequest, ListQuestionTypesResponse,
+    ListQuestionsRequest, ListQuestionsResponse, UpdateQuestionRequest, UpdateQuestionResponse,
+    question_service_server::QuestionService,
+};
 use tonic::{Request, Response, Status};
 
 use super::{Question, Questions, convert};
 use crate::error::Error;
 
-/// Serves the questions.
 #[derive(Debug, Clone)]
-pub struct QuestionGrpc {
-    /// The use cases.
-    pub questions: Questions,
-}
+pub(crate) struct QuestionGrpc(pub(crate) Questions);
 
 #[tonic::async_trait]
-impl wire::question_service_server::QuestionService for QuestionGrpc {
+impl QuestionService for QuestionGrpc {
     async fn create_question(
         &self,
-        request: Request<wire::CreateQuestionRequest>,
-    ) -> Result<Response<wire::CreateQuestionResponse>, Status> {
-        Caller::of(&request)?.require_admin()?;
-        let key = Key::from_request(&request)?;
-        let new = convert::new_question(request.into_inner())?;
-        let answer = |question| wire::CreateQuestionResponse {
-            question: Some(convert::to_proto(question)),
-        };
-        let created = self.questions.create(key.as_ref(), new, answer).await?;
-        Ok(created.into_response())
+        request: Request<CreateQuestionRequest>,
+    ) -> Result<Response<CreateQuestionResponse>, Status> {
+        let Call { key, body, .. } = Call::of_admin(request)?;
+        let new = convert::new_question(body)?;
+        let reply = self.0.create(key.as_ref(), new).await?;
+        Ok(respond(reply, |question| CreateQuestionResponse {
+            question: Some(question),
+        }))
     }
 
     async fn get_question(
         &self,
-        request: Request<wire::GetQuestionRequest>,
-    ) -> Result<Response<wire::GetQuestionResponse>, Status> {
-        Caller::of(&request)?;
-        let question = self.questions.get(id(&request.get_ref().id)?).await?;
-        Ok(Response::new(wire::GetQuestionResponse {
-            question: Some(convert::to_proto(question)),
+        request: Request<GetQuestionRequest>,
+    ) -> Result<Response<GetQuestionResponse>, Status> {
+        let Call { body, .. } = Call::of(request)?;
+        let question = self.0.get(path_id(&body.id)?).await?;
+        Ok(Response::new(GetQuestionResponse {
+            question: Some(question),
         }))
     }
 
     async fn list_questions(
         &self,
-        request: Request<wire::ListQuestionsRequest>,
-    ) -> Result<Response<wire::ListQuestionsResponse>, Status> {
-        Caller::of(&request)?;
-        let list = request.into_inner().list.unwrap_or_default();
-        let page = self.questions.list(&list).await?;
-        Ok(Response::new(wire::ListQuestionsResponse {
+        request: Request<ListQuestionsRequest>,
+    ) -> Result<Response<ListQuestionsResponse>, Status> {
+        let Call { body, .. } = Call::of(request)?;
+        let page = self.0.list(&body.list.unwrap_or_default()).await?;
+        Ok(Response::new(ListQuestionsResponse {
             page: Some(page.info()),
-            questions: page.rows.into_iter().map(convert::to_proto).collect(),
+            questions: page.rows,
         }))
     }
 
     async fn update_question(
         &self,
-        request: Request<wire::UpdateQuestionRequest>,
-    ) -> Result<Response<wire::UpdateQuestionResponse>, Status> {
-        Caller::of(&request)?.require_admin()?;
-        let id = id(&request.get_ref().id)?;
-        let patch = convert::patch(request.into_inner())?;
-        let question = self.questions.update(id, patch).await?;
-        Ok(Response::new(wire::UpdateQuestionResponse {
-            question: Some(convert::to_proto(question)),
+        request: Request<UpdateQuestionRequest>,
+    ) -> Result<Response<UpdateQuestionResponse>, Status> {
+        let Call { body, .. } = Call::of_admin(request)?;
+        let id = path_id(&body.id)?;
+        let question = self.0.update(id, convert::patch(body)?).await?;
+        Ok(Response::new(UpdateQuestionResponse {
+            question: Some(question),
         }))
     }
 
     async fn delete_question(
         &self,
-        request: Request<wire::DeleteQuestionRequest>,
-    ) -> Result<Response<wire::DeleteQuestionResponse>, Status> {
-        Caller::of(&request)?.require_admin()?;
-        self.questions.delete(id(&request.get_ref().id)?).await?;
-        Ok(Response::new(wire::DeleteQuestionResponse {}))
+        request: Request<DeleteQuestionRequest>,
+    ) -> Result<Response<DeleteQuestionResponse>, Status> {
+        let Call { body, .. } = Call::of_admin(request)?;
+        self.0.delete(path_id(&body.id)?).await?;
+        Ok(Response::new(DeleteQuestionResponse {}))
     }
 
     async fn list_question_types(
         &self,
-        request: Request<wire::ListQuestionTypesRequest>,
-    ) -> Result<Response<wire::ListQuestionTypesResponse>, Status> {
-        Caller::of(&request)?;
-        let list = request.into_inner().list.unwrap_or_default();
-        let page = self.questions.list_types(&list).await?;
-        Ok(Response::new(wire::ListQuestionTypesResponse {
+        request: Request<ListQuestionTypesRequest>,
+    ) -> Result<Response<ListQuestionTypesResponse>, Status> {
+        let Call { body, .. } = Call::of(request)?;
+        let page = self.0.list_types(&body.list.unwrap_or_default()).await?;
+        Ok(Response::new(ListQuestionTypesResponse {
             page: Some(page.info()),
-            question_types: page.rows.into_iter().map(convert::type_to_proto).collect(),
+            question_types: page.rows,
         }))
     }
 }
 
-/// What is no id is nobody's.
-fn id(text: &str) -> Result<Id<Question>, Failure> {
-    Id::parse(text).map_err(|_| Error::QuestionNotFound.into())
+/// Parses the id in a path; a malformed one is not found.
+fn path_id(text: &str) -> Result<Id<Question>, Error> {
+    Id::parse(text).map_err(|_| Error::QuestionNotFound)
 }

@@ -1,4 +1,4 @@
-//! The types of questions, each with the JSON Schema of its answers.
+//! The types of questions and the JSON Schemas of their answers.
 
 use platform::error::{FieldCode, InvalidValue};
 use serde_json::{Value, json};
@@ -8,16 +8,14 @@ use sqlx::{
     postgres::{PgTypeInfo, PgValueRef},
 };
 
-/// How a question is answered.
+/// The form of the answer to a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum QuestionKind {
-    /// A day.
+pub(crate) enum QuestionKind {
     Date,
     /// Some of the choices.
     Multiple,
     /// One of the choices.
     Single,
-    /// Any text.
     Text,
     /// A time of day.
     Time,
@@ -32,8 +30,7 @@ impl QuestionKind {
         Self::Time,
     ];
 
-    /// The public text.
-    pub const fn as_str(self) -> &'static str {
+    pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Date => "date",
             Self::Multiple => "multiple",
@@ -43,8 +40,7 @@ impl QuestionKind {
         }
     }
 
-    /// Reads the public text.
-    pub fn parse(text: &str) -> Result<Self, InvalidValue> {
+    pub(crate) fn parse(text: &str) -> Result<Self, InvalidValue> {
         Self::find(text).ok_or_else(|| {
             let message = "must be `date`, `multiple`, `single`, `text` or `time`";
             InvalidValue::new(FieldCode::Enum, message)
@@ -55,13 +51,13 @@ impl QuestionKind {
         Self::ALL.into_iter().find(|kind| kind.as_str() == text)
     }
 
-    /// Whether answers are taken from choices.
-    pub const fn has_choices(self) -> bool {
+    /// Returns whether answers are among choices.
+    pub(crate) const fn has_choices(self) -> bool {
         matches!(self, Self::Multiple | Self::Single)
     }
 
-    /// The JSON Schema that an answer has to meet.
-    pub fn schema(self, choices: &[String], required: bool) -> Value {
+    /// Builds the JSON Schema of an answer.
+    pub(crate) fn schema(self, choices: &[String], required: bool) -> Value {
         match self {
             Self::Date => json!({"type": "string", "format": "date"}),
             Self::Time => json!({"type": "string", "format": "time"}),
@@ -88,6 +84,6 @@ impl sqlx::Type<Postgres> for QuestionKind {
 impl Decode<'_, Postgres> for QuestionKind {
     fn decode(value: PgValueRef<'_>) -> Result<Self, BoxDynError> {
         let text = <&str as Decode<Postgres>>::decode(value)?;
-        Self::find(text).ok_or_else(|| format!("{text} is no type of question").into())
+        Self::find(text).ok_or_else(|| format!("{text} is not a type of question").into())
     }
 }

@@ -1,13 +1,13 @@
-//! Questions: what buyers are asked when they order a product, and what an answer has to look like.
+//! Questions that buyers answer when they order a product, and the schemas of their answers.
 
-pub mod answers;
-pub mod convert;
-pub mod grpc;
+pub(crate) mod answers;
+pub(crate) mod convert;
+pub(crate) mod grpc;
 mod kind;
 mod model;
-pub mod repo;
+pub(crate) mod repo;
 mod service;
 
-pub use kind::QuestionKind;
-pub use model::{Configurations, NewQuestion, Question, QuestionPatch, QuestionType};
-pub use service::Questions;
+pub(crate) use kind::QuestionKind;
+pub(crate) use model::{Configurations, NewQuestion, Question, QuestionPatch, QuestionType};
+pub(crate) use service::Questions;

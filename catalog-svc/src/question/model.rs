@@ -11,80 +11,71 @@ use platform::{
 use serde_json::{Value, value::RawValue};
 
 use super::QuestionKind;
-use crate::{product::ProductType, text};
+use crate::{fields, product::ProductType};
 
-/// Choices of a question.
 const MAX_CHOICES: usize = 500;
 
-/// What a buyer is asked.
+/// A question that buyers of a product answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Question {
-    /// Identifies it.
-    pub id: Id<Question>,
+pub(crate) struct Question {
+    pub(crate) id: Id<Question>,
     /// 1 to 255 characters.
-    pub title: String,
+    pub(crate) title: String,
     /// At most 10 000 characters.
-    pub description: Option<String>,
-    /// How it is answered.
-    pub kind: QuestionKind,
-    /// For which products it is meant.
-    pub product_kind: ProductType,
-    /// Whether an order has to answer it.
-    pub required: bool,
-    /// What the type needs.
-    pub configurations: Configurations,
+    pub(crate) description: Option<String>,
+    pub(crate) kind: QuestionKind,
+    /// The type of products that it is meant for.
+    pub(crate) product_kind: ProductType,
+    /// Whether an order must answer it.
+    pub(crate) required: bool,
+    pub(crate) configurations: Configurations,
     /// A JSON object, as written.
-    pub custom_data: String,
-    /// When it was made.
-    pub created_at: DateTime<Utc>,
-    /// When it was last changed.
-    pub updated_at: DateTime<Utc>,
+    pub(crate) custom_data: String,
+    pub(crate) created_at: DateTime<Utc>,
+    pub(crate) updated_at: DateTime<Utc>,
 }
 
 /// A type of questions, as clients read it.
 #[derive(Debug, Clone, sqlx::FromRow)]
-pub struct QuestionType {
-    /// Identifies it.
-    pub code: String,
-    /// For people.
-    pub name: String,
+pub(crate) struct QuestionType {
+    pub(crate) code: String,
+    pub(crate) name: String,
     /// JSON Schema of an answer, without the choices.
-    pub json_schema_template: String,
-    /// When there came to be such questions.
-    pub created_at: DateTime<Utc>,
+    pub(crate) json_schema_template: String,
+    pub(crate) created_at: DateTime<Utc>,
 }
 
-/// A JSON object, as written, and the choices in it.
+/// A JSON object with the choices of a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Configurations {
+pub(crate) struct Configurations {
     /// As written.
-    pub json: String,
+    pub(crate) json: String,
     /// Its `values`.
-    pub choices: Vec<String>,
+    pub(crate) choices: Vec<String>,
 }
 
 impl Configurations {
-    /// Reads what a client wrote: an object of at most 16 KiB, whose `values` are different texts.
-    pub fn parse(json: String) -> Result<Self, InvalidValue> {
-        let json = text::custom_data(json)?;
-        let fields: BTreeMap<String, &RawValue> = serde_json::from_str(&json).unwrap_or_default();
-        let choices = match fields.get("values") {
+    /// Parses an object of at most 16 KiB whose `values`, if any, are different texts.
+    pub(crate) fn parse(json: String) -> Result<Self, InvalidValue> {
+        let json = fields::custom_data(json)?;
+        let object: BTreeMap<String, &RawValue> = serde_json::from_str(&json).unwrap_or_default();
+        let choices = match object.get("values") {
             Some(values) => choices(values)?,
             None => Vec::new(),
         };
         Ok(Self { json, choices })
     }
 
-    /// None at all.
-    pub fn none() -> Self {
+    /// Returns the configurations of a question without choices.
+    pub(crate) fn none() -> Self {
         Self {
             json: "{}".into(),
             choices: Vec::new(),
         }
     }
 
-    /// Refuses what does not fit the type.
-    pub fn check(&self, kind: QuestionKind) -> Result<(), InvalidValue> {
+    /// Refuses choices that the type does not take, and a type without the choices it needs.
+    pub(crate) fn check(&self, kind: QuestionKind) -> Result<(), InvalidValue> {
         let refuse = |code, message| Err(InvalidValue::new(code, message));
         match (kind.has_choices(), self.choices.is_empty()) {
             (true, true) => refuse(FieldCode::Required, "`values` must hold the choices"),
@@ -107,7 +98,7 @@ fn choices(values: &RawValue) -> Result<Vec<String>, InvalidValue> {
         let Value::String(choice) = value else {
             return refuse(FieldCode::Type, "must be an array of texts");
         };
-        choices.push(text::title(choice)?);
+        choices.push(fields::title(choice)?);
     }
     if choices.iter().collect::<HashSet<_>>().len() < choices.len() {
         return refuse(FieldCode::Duplicate, "must be different");
@@ -115,33 +106,32 @@ fn choices(values: &RawValue) -> Result<Vec<String>, InvalidValue> {
     Ok(choices)
 }
 
-/// What a new question is made of.
+/// The fields of a new question.
 #[derive(Debug, Clone)]
-pub struct NewQuestion {
-    pub title: String,
-    pub description: Option<String>,
-    pub kind: QuestionKind,
-    pub product_kind: ProductType,
-    pub required: bool,
-    pub configurations: Configurations,
-    pub custom_data: String,
+pub(crate) struct NewQuestion {
+    pub(crate) title: String,
+    pub(crate) description: Option<String>,
+    pub(crate) kind: QuestionKind,
+    pub(crate) product_kind: ProductType,
+    pub(crate) required: bool,
+    pub(crate) configurations: Configurations,
+    pub(crate) custom_data: String,
 }
 
-/// What an update changes.
+/// An update of a question.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct QuestionPatch {
-    pub title: Option<String>,
-    pub description: Patch<String>,
-    pub kind: Option<QuestionKind>,
-    pub product_kind: Option<ProductType>,
-    pub required: Option<bool>,
-    pub configurations: Option<Configurations>,
-    pub custom_data: Option<String>,
+pub(crate) struct QuestionPatch {
+    pub(crate) title: Option<String>,
+    pub(crate) description: Patch<String>,
+    pub(crate) kind: Option<QuestionKind>,
+    pub(crate) product_kind: Option<ProductType>,
+    pub(crate) required: Option<bool>,
+    pub(crate) configurations: Option<Configurations>,
+    pub(crate) custom_data: Option<String>,
 }
 
 impl Question {
-    /// A new question.
-    pub fn create(
+    pub(crate) fn create(
         id: Id<Self>,
         new: NewQuestion,
         now: DateTime<Utc>,
@@ -162,10 +152,14 @@ impl Question {
     }
 
     /// Applies an update that is not empty.
-    pub fn update(&mut self, patch: QuestionPatch, now: DateTime<Utc>) -> Result<(), InvalidValue> {
-        self.title = patch
-            .title
-            .unwrap_or_else(|| std::mem::take(&mut self.title));
+    pub(crate) fn update(
+        &mut self,
+        patch: QuestionPatch,
+        now: DateTime<Utc>,
+    ) -> Result<(), InvalidValue> {
+        if let Some(title) = patch.title {
+            self.title = title;
+        }
         self.description = patch.description.or(self.description.take());
         self.kind = patch.kind.unwrap_or(self.kind);
         self.product_kind = patch.product_kind.unwrap_or(self.product_kind);
@@ -180,8 +174,8 @@ impl Question {
         self.configurations.check(self.kind)
     }
 
-    /// The JSON Schema that an answer has to meet.
-    pub fn schema(&self) -> Value {
+    /// Builds the JSON Schema of an answer.
+    pub(crate) fn schema(&self) -> Value {
         self.kind
             .schema(&self.configurations.choices, self.required)
     }

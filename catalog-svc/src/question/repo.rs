@@ -1,4 +1,4 @@
-//! SQL of questions. Only rows that are not deleted are seen.
+//! SQL of questions. Deleted rows are not seen.
 
 use chrono::{DateTime, Utc};
 use platform::{
@@ -16,7 +16,7 @@ use sqlx::{FromRow, PgConnection, postgres::PgRow};
 use super::{Configurations, Question, QuestionKind, QuestionType};
 use crate::product::ProductType;
 
-/// A question as its row.
+/// The row of a question.
 #[derive(FromRow)]
 pub(crate) struct QuestionRow {
     pub(crate) id: Id<Question>,
@@ -58,8 +58,11 @@ impl From<QuestionRow> for Question {
     }
 }
 
-/// Writes a new question.
-pub async fn insert_in_tx(conn: &mut PgConnection, question: &Question) -> Result<(), sqlx::Error> {
+/// Inserts a new question.
+pub(crate) async fn insert_in_tx(
+    conn: &mut PgConnection,
+    question: &Question,
+) -> Result<(), sqlx::Error> {
     let inserted = sqlx::query!(
         "insert into catalog.questions
              (id, title, description, type_code, product_type_code, required, configurations,
@@ -82,18 +85,17 @@ pub async fn insert_in_tx(conn: &mut PgConnection, question: &Question) -> Resul
     ensure_affected(inserted, 1)
 }
 
-/// The question, if there is one.
-pub async fn find(
+/// Finds a question.
+pub(crate) async fn find(
     conn: &mut PgConnection,
     id: Id<Question>,
 ) -> Result<Option<Question>, sqlx::Error> {
     let row = sqlx::query_as!(
         QuestionRow,
-        r#"select id as "id: _", title, description, type_code as "type_code: _",
-                  product_type_code as "product_type_code: _", required, configurations, choices,
-                  custom_data, created_at, updated_at
-           from catalog.questions
-           where id = $1 and deleted_at is null"#,
+        "select id, title, description, type_code, product_type_code, required, configurations,
+                choices, custom_data, created_at, updated_at
+         from catalog.questions
+         where id = $1 and deleted_at is null",
         id as _,
     )
     .fetch_optional(conn)
@@ -101,8 +103,8 @@ pub async fn find(
     Ok(row.map(Question::from))
 }
 
-/// The questions as the request wants them.
-pub async fn list(
+/// Lists the questions that the request asks for.
+pub(crate) async fn list(
     conn: &mut PgConnection,
     request: &ListRequest,
 ) -> Result<Page<Question>, Failure> {
@@ -116,8 +118,8 @@ pub async fn list(
         .await
 }
 
-/// The types of questions as the request wants them.
-pub async fn list_types(
+/// Lists the types of questions that the request asks for.
+pub(crate) async fn list_types(
     conn: &mut PgConnection,
     request: &ListRequest,
 ) -> Result<Page<QuestionType>, Failure> {
@@ -131,8 +133,11 @@ pub async fn list_types(
     .await
 }
 
-/// Locks the question against every other change; false if there is none.
-pub async fn lock_in_tx(conn: &mut PgConnection, id: Id<Question>) -> Result<bool, sqlx::Error> {
+/// Locks a question against every other change; false if there is none.
+pub(crate) async fn lock_in_tx(
+    conn: &mut PgConnection,
+    id: Id<Question>,
+) -> Result<bool, sqlx::Error> {
     let locked = sqlx::query!(
         "select from catalog.questions where id = $1 and deleted_at is null for update",
         id as _,
@@ -142,8 +147,11 @@ pub async fn lock_in_tx(conn: &mut PgConnection, id: Id<Question>) -> Result<boo
     Ok(locked.is_some())
 }
 
-/// Keeps the question from being deleted until a link to it is written; false if there is none.
-pub async fn share_in_tx(conn: &mut PgConnection, id: Id<Question>) -> Result<bool, sqlx::Error> {
+/// Locks a question against its deletion until a link to it is written; false if there is none.
+pub(crate) async fn share_in_tx(
+    conn: &mut PgConnection,
+    id: Id<Question>,
+) -> Result<bool, sqlx::Error> {
     let shared = sqlx::query!(
         "select from catalog.questions where id = $1 and deleted_at is null for share",
         id as _,
@@ -153,8 +161,11 @@ pub async fn share_in_tx(conn: &mut PgConnection, id: Id<Question>) -> Result<bo
     Ok(shared.is_some())
 }
 
-/// Writes a changed question.
-pub async fn update_in_tx(conn: &mut PgConnection, question: &Question) -> Result<(), sqlx::Error> {
+/// Updates a changed question.
+pub(crate) async fn update_in_tx(
+    conn: &mut PgConnection,
+    question: &Question,
+) -> Result<(), sqlx::Error> {
     let updated = sqlx::query!(
         "update catalog.questions
          set title = $2, description = $3, type_code = $4, product_type_code = $5, required = $6,
@@ -177,7 +188,7 @@ pub async fn update_in_tx(conn: &mut PgConnection, question: &Question) -> Resul
 }
 
 /// Marks a question as deleted.
-pub async fn delete_in_tx(
+pub(crate) async fn delete_in_tx(
     conn: &mut PgConnection,
     id: Id<Question>,
     now: DateTime<Utc>,
@@ -193,8 +204,11 @@ pub async fn delete_in_tx(
     ensure_affected(deleted, 1)
 }
 
-/// Whether products that are not deleted ask it.
-pub async fn is_used(conn: &mut PgConnection, id: Id<Question>) -> Result<bool, sqlx::Error> {
+/// Returns whether a question is attached to products.
+pub(crate) async fn is_used(
+    conn: &mut PgConnection,
+    id: Id<Question>,
+) -> Result<bool, sqlx::Error> {
     sqlx::query_scalar!(
         r#"select exists (
                select from catalog.product_questions l
@@ -205,4 +219,25 @@ pub async fn is_used(conn: &mut PgConnection, id: Id<Question>) -> Result<bool, 
     )
     .fetch_one(conn)
     .await
+}
+
+#[cfg(test)]
+mod tests {
+    use sqlx::PgPool;
+
+    use super::*;
+
+    #[sqlx::test(migrator = "crate::MIGRATOR")]
+    async fn the_types_in_the_database_are_those_of_the_code(pool: PgPool) {
+        let mut conn = pool.acquire().await.unwrap();
+        let types = list_types(&mut conn, &ListRequest::default())
+            .await
+            .unwrap();
+        assert_eq!(types.total, 5);
+        for row in types.rows {
+            let kind = QuestionKind::parse(&row.code).unwrap();
+            let schema = kind.schema(&[], false).to_string();
+            assert_eq!(row.json_schema_template, schema);
+        }
+    }
 }

@@ -2,95 +2,101 @@
 
 use platform::{
     error::Failure,
-    idempotency::{self, Reply, Started},
+    idempotency::{self, Key, Reply, Started},
     ids::Id,
     list::Page,
     pg,
 };
-use proto::common::v1::ListRequest;
+use proto::{catalog::v1 as wire, common::v1::ListRequest};
 use sqlx::PgConnection;
 
-use super::{NewQuestion, Question, QuestionPatch, QuestionType, repo};
+use super::{NewQuestion, Question, QuestionPatch, convert, repo};
 use crate::{SCHEMA, context::Context, error::Error};
 
-/// The questions.
 #[derive(Debug, Clone)]
-pub struct Questions {
+pub(crate) struct Questions {
     context: Context,
 }
 
 impl Questions {
-    /// The questions in this database.
-    pub fn new(context: Context) -> Self {
+    pub(crate) fn new(context: Context) -> Self {
         Self { context }
     }
 
-    /// Makes a question, once per key. `answer` is what the key's record keeps.
-    pub async fn create<R: prost::Message + Default>(
+    /// Creates a question, once per key.
+    pub(crate) async fn create(
         &self,
-        key: Option<&idempotency::Key>,
+        key: Option<&Key>,
         new: NewQuestion,
-        answer: impl FnOnce(Question) -> R,
-    ) -> Result<Reply<R>, Error> {
+    ) -> Result<Reply<wire::Question>, Error> {
         let mut work = match idempotency::start(&self.context.pool, SCHEMA, key).await? {
-            Started::Replay(answer) => return Ok(answer),
+            Started::Replay(reply) => return Ok(reply),
             Started::Fresh(work) => work,
         };
         let (id, now) = (self.context.ids.next(), self.context.clock.now());
         let question = Question::create(id, new, now).map_err(Error::Configurations)?;
         repo::insert_in_tx(&mut work, &question).await?;
-        Ok(work.commit(answer(question)).await?)
+        Ok(work.commit(convert::to_proto(question)).await?)
     }
 
-    /// Reads a question.
-    pub async fn get(&self, id: Id<Question>) -> Result<Question, Error> {
+    pub(crate) async fn get(&self, id: Id<Question>) -> Result<wire::Question, Error> {
         let mut conn = self.context.pool.acquire().await?;
-        repo::find(&mut conn, id)
-            .await?
-            .ok_or(Error::QuestionNotFound)
+        let question = repo::find(&mut conn, id).await?;
+        Ok(convert::to_proto(question.ok_or(Error::QuestionNotFound)?))
     }
 
-    /// Lists questions.
-    pub async fn list(&self, request: &ListRequest) -> Result<Page<Question>, Failure> {
+    pub(crate) async fn list(
+        &self,
+        request: &ListRequest,
+    ) -> Result<Page<wire::Question>, Failure> {
         let mut conn = self.context.pool.acquire().await?;
-        repo::list(&mut conn, request).await
+        let page = repo::list(&mut conn, request).await?;
+        Ok(page.map(convert::to_proto))
     }
 
     /// Lists the types of questions.
-    pub async fn list_types(&self, request: &ListRequest) -> Result<Page<QuestionType>, Failure> {
+    pub(crate) async fn list_types(
+        &self,
+        request: &ListRequest,
+    ) -> Result<Page<wire::QuestionType>, Failure> {
         let mut conn = self.context.pool.acquire().await?;
-        repo::list_types(&mut conn, request).await
+        let page = repo::list_types(&mut conn, request).await?;
+        Ok(page.map(convert::type_to_proto))
     }
 
-    /// Changes a question. An empty patch changes nothing, not even its time.
-    pub async fn update(&self, id: Id<Question>, patch: QuestionPatch) -> Result<Question, Error> {
+    /// Updates a question. An empty patch changes nothing, not even its time.
+    pub(crate) async fn update(
+        &self,
+        id: Id<Question>,
+        patch: QuestionPatch,
+    ) -> Result<wire::Question, Error> {
         if patch == QuestionPatch::default() {
             return self.get(id).await;
         }
         let mut tx = pg::tx(&self.context.pool).await?;
-        let mut question = locked_in_tx(&mut tx, id).await?;
+        let mut question = lock_in_tx(&mut tx, id).await?;
         question
             .update(patch, self.context.clock.now())
             .map_err(Error::Configurations)?;
         repo::update_in_tx(&mut tx, &question).await?;
         tx.commit().await?;
-        Ok(question)
+        Ok(convert::to_proto(question))
     }
 
-    /// Deletes a question that no product asks.
-    pub async fn delete(&self, id: Id<Question>) -> Result<(), Error> {
+    /// Deletes a question that is attached to no product.
+    pub(crate) async fn delete(&self, id: Id<Question>) -> Result<(), Error> {
         let mut tx = pg::tx(&self.context.pool).await?;
-        locked_in_tx(&mut tx, id).await?;
+        lock_in_tx(&mut tx, id).await?;
         if repo::is_used(&mut tx, id).await? {
             return Err(Error::QuestionInUse);
         }
         repo::delete_in_tx(&mut tx, id, self.context.clock.now()).await?;
-        tx.commit().await?;
-        Ok(())
+        Ok(tx.commit().await?)
     }
 }
 
-async fn locked_in_tx(conn: &mut PgConnection, id: Id<Question>) -> Result<Question, Error> {
+/// Reads a question and locks it against every other change.
+async fn lock_in_tx(conn: &mut PgConnection, id: Id<Question>) -> Result<Question, Error> {
     if !repo::lock_in_tx(conn, id).await? {
         return Err(Error::QuestionNotFound);
     }

@@ -8,16 +8,18 @@ use proto::catalog::v1 as wire;
 
 use crate::{
     category::Category,
+    fields,
     media::Media,
     product::{Details, Product, related::Embedded},
-    question::answers::{self, AnswerFault},
-    text,
+    question::answers::{self, AnswerError},
 };
 
 const MAX_LINES: usize = 200;
 
-/// The products asked for; `None` for what is no id, which no product has.
-pub fn asked(request: &wire::QuoteRequest) -> Result<Vec<Option<Id<Product>>>, Failure> {
+/// Parses the ids of the products; `None` for a malformed one, which no product has.
+pub(crate) fn product_ids(
+    request: &wire::QuoteRequest,
+) -> Result<Vec<Option<Id<Product>>>, Failure> {
     if !(1..=MAX_LINES).contains(&request.lines.len()) {
         let message = format!("must have 1 to {MAX_LINES} lines");
         return Err(Failure::invalid("lines", FieldCode::Length, message));
@@ -26,10 +28,10 @@ pub fn asked(request: &wire::QuoteRequest) -> Result<Vec<Option<Id<Product>>>, F
     Ok(lines.map(|line| Id::parse(&line.product_id).ok()).collect())
 }
 
-/// A line as it is answered.
-pub fn line_to_proto(
-    asked: &wire::QuoteRequestLine,
-    found: Option<Embedded>,
+/// Converts a line to its message, which is empty without a product.
+pub(crate) fn line_to_proto(
+    line: &wire::QuoteRequestLine,
+    product: Option<Embedded>,
     media: &Media,
 ) -> wire::QuoteLine {
     let Some(Embedded {
@@ -37,13 +39,13 @@ pub fn line_to_proto(
         category,
         questions,
         ..
-    }) = found
+    }) = product
     else {
         return wire::QuoteLine::default();
     };
     let questions = questions.unwrap_or_default();
     let questions: Vec<_> = questions.iter().map(|linked| &linked.question).collect();
-    let faults = answers::check(asked.answers.as_deref(), &questions);
+    let errors = answers::check(line.answers.as_deref(), &questions);
     let (details, pricing) = (product.details, product.pricing);
     wire::QuoteLine {
         asset_code: pricing.asset.code.clone(),
@@ -56,16 +58,16 @@ pub fn line_to_proto(
         allow_choosing_quantity: details.allow_choosing_quantity,
         requires_identity: details.requires_identity,
         visible: Some(details.visible),
-        answer_errors: faults.into_iter().map(answer_error).collect(),
+        answer_errors: errors.into_iter().map(answer_error).collect(),
         product: Some(snapshot(product.id, details, category, media)),
     }
 }
 
-fn answer_error(fault: AnswerFault) -> wire::AnswerError {
+fn answer_error(error: AnswerError) -> wire::AnswerError {
     wire::AnswerError {
-        path: fault.path,
-        code: fault.code.as_str().into(),
-        message: fault.message,
+        path: error.path,
+        code: error.code.as_str().into(),
+        message: error.message,
     }
 }
 
@@ -83,7 +85,7 @@ fn snapshot(
         image_url: media.url(details.image.as_deref()),
         thumbnail_url: media.url(details.thumbnail.as_deref()),
         custom_data: details.custom_data,
-        metadata: text::no_custom_data(),
+        metadata: fields::empty_object(),
         category: category.map(|category| wire::CategorySnapshot {
             id: category.id.into(),
             title: category.title,

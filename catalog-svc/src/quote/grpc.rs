@@ -1,36 +1,24 @@
-//! `CatalogQuoteService`: asked by orders-svc.
+//! `CatalogQuoteService`: called by orders-svc.
 
-use platform::auth::Caller;
-use proto::catalog::v1 as wire;
+use platform::grpc::Call;
+use proto::catalog::v1::{
+    QuoteRequest, QuoteResponse, catalog_quote_service_server::CatalogQuoteService,
+};
 use tonic::{Request, Response, Status};
 
-use super::{Quotes, convert};
-use crate::media::Media;
+use super::Quotes;
 
-/// Serves quotes.
 #[derive(Debug, Clone)]
-pub struct QuoteGrpc {
-    /// The use case.
-    pub quotes: Quotes,
-    /// Where images are.
-    pub media: Media,
-}
+pub(crate) struct QuoteGrpc(pub(crate) Quotes);
 
 #[tonic::async_trait]
-impl wire::catalog_quote_service_server::CatalogQuoteService for QuoteGrpc {
+impl CatalogQuoteService for QuoteGrpc {
     async fn quote(
         &self,
-        request: Request<wire::QuoteRequest>,
-    ) -> Result<Response<wire::QuoteResponse>, Status> {
-        Caller::of(&request)?.require_admin()?;
-        let asked = convert::asked(request.get_ref())?;
-        let found = self.quotes.quote(&asked).await?;
-        let asked = request.get_ref().lines.iter();
-        let lines = asked
-            .zip(found)
-            .map(|(asked, found)| convert::line_to_proto(asked, found, &self.media));
-        Ok(Response::new(wire::QuoteResponse {
-            lines: lines.collect(),
-        }))
+        request: Request<QuoteRequest>,
+    ) -> Result<Response<QuoteResponse>, Status> {
+        let Call { body, .. } = Call::of_admin(request)?;
+        let lines = self.0.quote(&body).await?;
+        Ok(Response::new(QuoteResponse { lines }))
     }
 }

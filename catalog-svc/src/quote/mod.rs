@@ -1,7 +1,7 @@
-//! Quotes: a cart priced as the catalogue stands now, which is all that an order needs of it.
+//! Quotes: current prices of a cart, all that an order needs of the catalogue.
 
 mod convert;
-pub mod grpc;
+pub(crate) mod grpc;
 mod service;
 
-pub use service::Quotes;
+pub(crate) use service::Quotes;

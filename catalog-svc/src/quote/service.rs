@@ -1,47 +1,55 @@
-//! The use case of quotes. It reads only this database, so it works while wallet-svc is away.
+//! The use case of quotes. It reads only this database, so it works while wallet-svc is down.
 
 use std::collections::HashMap;
 
-use platform::ids::Id;
+use proto::catalog::v1 as wire;
 
+use super::convert;
 use crate::{
     context::Context,
     error::Error,
+    media::Media,
     product::{
-        self, Product,
-        related::{self, Embedded, Include},
+        self,
+        related::{self, Include},
     },
 };
 
-/// Prices carts.
 #[derive(Debug, Clone)]
-pub struct Quotes {
+pub(crate) struct Quotes {
     context: Context,
+    media: Media,
 }
 
 impl Quotes {
-    /// Quotes from the products in this database.
-    pub fn new(context: Context) -> Self {
-        Self { context }
+    pub(crate) fn new(context: Context, media: Media) -> Self {
+        Self { context, media }
     }
 
-    /// Looks up each product with its category and questions; `None` where there is no such product.
-    /// Whether one that is not visible can be ordered is for the order to say.
-    pub async fn quote(
+    /// Quotes the lines of a cart, each with its product, category and errors of its answers. An
+    /// unknown product gives an empty line; whether an invisible one can be ordered is up to the order.
+    pub(crate) async fn quote(
         &self,
-        asked: &[Option<Id<Product>>],
-    ) -> Result<Vec<Option<Embedded>>, Error> {
-        let ids: Vec<_> = asked.iter().copied().flatten().collect();
+        cart: &wire::QuoteRequest,
+    ) -> Result<Vec<wire::QuoteLine>, Error> {
+        let ids = convert::product_ids(cart)?;
+        let known: Vec<_> = ids.iter().copied().flatten().collect();
         let include = Include {
             category: true,
             tax_rate: false,
             questions: true,
         };
         let mut conn = self.context.pool.acquire().await?;
-        let products = product::repo::find_all(&mut conn, &ids).await?;
-        let found = related::embed(&mut conn, products, include).await?;
-        let found: HashMap<_, _> = found.into_iter().map(|one| (one.product.id, one)).collect();
-        let lines = asked.iter().map(|id| found.get(id.as_ref()?).cloned());
+        let products = product::repo::find_all(&mut conn, &known).await?;
+        let products = related::embed(&mut conn, products, include).await?;
+        let products: HashMap<_, _> = products
+            .into_iter()
+            .map(|embedded| (embedded.product.id, embedded))
+            .collect();
+        let lines = cart.lines.iter().zip(ids).map(|(line, id)| {
+            let product = id.and_then(|id| products.get(&id)).cloned();
+            convert::line_to_proto(line, product, &self.media)
+        });
         Ok(lines.collect())
     }
 }

@@ -4,13 +4,10 @@ use platform::{clock::to_proto as time, error::Failure, money::Percent};
 use proto::catalog::v1 as wire;
 
 use super::{NewTaxRate, TaxRate, TaxRatePatch};
-use crate::{
-    fields::{CHECKED, Fields},
-    text,
-};
+use crate::fields::{self, CHECKED, Fields};
 
-/// A tax rate as it is answered.
-pub fn to_proto(tax_rate: TaxRate) -> wire::TaxRate {
+/// Converts a tax rate to its message.
+pub(crate) fn to_proto(tax_rate: TaxRate) -> wire::TaxRate {
     wire::TaxRate {
         id: tax_rate.id.into(),
         name: tax_rate.name,
@@ -20,10 +17,10 @@ pub fn to_proto(tax_rate: TaxRate) -> wire::TaxRate {
     }
 }
 
-/// Reads the fields of a create.
-pub fn new_tax_rate(request: wire::CreateTaxRateRequest) -> Result<NewTaxRate, Failure> {
+/// Parses the fields of a create.
+pub(crate) fn new_tax_rate(request: wire::CreateTaxRateRequest) -> Result<NewTaxRate, Failure> {
     let mut fields = Fields::of_create();
-    let name = fields.required("name", request.name, text::title);
+    let name = fields.required("name", request.name, fields::title);
     let rate = fields.required("rate", request.rate, |rate| Percent::parse(&rate));
     fields.finish()?;
     Ok(NewTaxRate {
@@ -32,12 +29,12 @@ pub fn new_tax_rate(request: wire::CreateTaxRateRequest) -> Result<NewTaxRate, F
     })
 }
 
-/// Reads the fields of an update.
-pub fn patch(request: wire::UpdateTaxRateRequest) -> Result<TaxRatePatch, Failure> {
+/// Parses the fields of an update.
+pub(crate) fn patch(request: wire::UpdateTaxRateRequest) -> Result<TaxRatePatch, Failure> {
     let mask = request.update_mask.unwrap_or_default().paths;
     let mut fields = Fields::of_update(&mask);
     let patch = TaxRatePatch {
-        name: fields.changed("name", request.name, text::title),
+        name: fields.changed("name", request.name, fields::title),
         rate: fields.changed("rate", request.rate, |rate| Percent::parse(&rate)),
     };
     fields.finish()?;

@@ -1,4 +1,4 @@
-//! What the rest is told of tax rates.
+//! Tax rate events for the outbox.
 
 use platform::{
     ids::Ids,
@@ -7,19 +7,10 @@ use platform::{
 use proto::events::v1::TaxRateChanged;
 
 use super::TaxRate;
-use crate::SCHEMA;
+use crate::{SCHEMA, context::Change};
 
-/// The tax rate was made or changed.
-pub fn changed(ids: &Ids, tax_rate: &TaxRate) -> Message {
-    message(ids, tax_rate, false)
-}
-
-/// The tax rate was deleted.
-pub fn deleted(ids: &Ids, tax_rate: &TaxRate) -> Message {
-    message(ids, tax_rate, true)
-}
-
-fn message(ids: &Ids, tax_rate: &TaxRate, deleted: bool) -> Message {
+/// Builds the event of a change that the tax rate's version counts.
+pub(crate) fn message(ids: &Ids, tax_rate: &TaxRate, change: Change) -> Message {
     let aggregate = Aggregate {
         kind: "tax_rate",
         id: tax_rate.id.uuid(),
@@ -29,7 +20,7 @@ fn message(ids: &Ids, tax_rate: &TaxRate, deleted: bool) -> Message {
         tax_rate_id: tax_rate.id.into(),
         version: tax_rate.version,
         rate: tax_rate.rate.to_string(),
-        deleted,
+        deleted: change == Change::Deleted,
     };
     Message::new(SCHEMA, ids.uuid(), "TaxRateChanged", aggregate, &body)
 }

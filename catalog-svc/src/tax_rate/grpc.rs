@@ -1,83 +1,82 @@
-//! `TaxRateService`: everybody reads, admins write.
+//! `TaxRateService`: all callers read, admins write.
 
-use platform::{auth::Caller, error::Failure, idempotency::Key, ids::Id};
-use proto::catalog::v1 as wire;
+use platform::{
+    grpc::{Call, respond},
+    ids::Id,
+};
+use proto::catalog::v1::{
+    CreateTaxRateRequest, CreateTaxRateResponse, DeleteTaxRateRequest, DeleteTaxRateResponse,
+    GetTaxRateRequest, GetTaxRateResponse, ListTaxRatesRequest, ListTaxRatesResponse,
+    UpdateTaxRateRequest, UpdateTaxRateResponse, tax_rate_service_server::TaxRateService,
+};
 use tonic::{Request, Response, Status};
 
 use super::{TaxRate, TaxRates, convert};
 use crate::error::Error;
 
-/// Serves the tax rates.
 #[derive(Debug, Clone)]
-pub struct TaxRateGrpc {
-    /// The use cases.
-    pub tax_rates: TaxRates,
-}
+pub(crate) struct TaxRateGrpc(pub(crate) TaxRates);
 
 #[tonic::async_trait]
-impl wire::tax_rate_service_server::TaxRateService for TaxRateGrpc {
+impl TaxRateService for TaxRateGrpc {
     async fn create_tax_rate(
         &self,
-        request: Request<wire::CreateTaxRateRequest>,
-    ) -> Result<Response<wire::CreateTaxRateResponse>, Status> {
-        Caller::of(&request)?.require_admin()?;
-        let key = Key::from_request(&request)?;
-        let new = convert::new_tax_rate(request.into_inner())?;
-        let answer = |tax_rate| wire::CreateTaxRateResponse {
-            tax_rate: Some(convert::to_proto(tax_rate)),
-        };
-        let created = self.tax_rates.create(key.as_ref(), new, answer).await?;
-        Ok(created.into_response())
+        request: Request<CreateTaxRateRequest>,
+    ) -> Result<Response<CreateTaxRateResponse>, Status> {
+        let Call { key, body, .. } = Call::of_admin(request)?;
+        let new = convert::new_tax_rate(body)?;
+        let reply = self.0.create(key.as_ref(), new).await?;
+        Ok(respond(reply, |tax_rate| CreateTaxRateResponse {
+            tax_rate: Some(tax_rate),
+        }))
     }
 
     async fn get_tax_rate(
         &self,
-        request: Request<wire::GetTaxRateRequest>,
-    ) -> Result<Response<wire::GetTaxRateResponse>, Status> {
-        Caller::of(&request)?;
-        let tax_rate = self.tax_rates.get(id(&request.get_ref().id)?).await?;
-        Ok(Response::new(wire::GetTaxRateResponse {
-            tax_rate: Some(convert::to_proto(tax_rate)),
+        request: Request<GetTaxRateRequest>,
+    ) -> Result<Response<GetTaxRateResponse>, Status> {
+        let Call { body, .. } = Call::of(request)?;
+        let tax_rate = self.0.get(path_id(&body.id)?).await?;
+        Ok(Response::new(GetTaxRateResponse {
+            tax_rate: Some(tax_rate),
         }))
     }
 
     async fn list_tax_rates(
         &self,
-        request: Request<wire::ListTaxRatesRequest>,
-    ) -> Result<Response<wire::ListTaxRatesResponse>, Status> {
-        Caller::of(&request)?;
-        let list = request.into_inner().list.unwrap_or_default();
-        let page = self.tax_rates.list(&list).await?;
-        Ok(Response::new(wire::ListTaxRatesResponse {
+        request: Request<ListTaxRatesRequest>,
+    ) -> Result<Response<ListTaxRatesResponse>, Status> {
+        let Call { body, .. } = Call::of(request)?;
+        let page = self.0.list(&body.list.unwrap_or_default()).await?;
+        Ok(Response::new(ListTaxRatesResponse {
             page: Some(page.info()),
-            tax_rates: page.rows.into_iter().map(convert::to_proto).collect(),
+            tax_rates: page.rows,
         }))
     }
 
     async fn update_tax_rate(
         &self,
-        request: Request<wire::UpdateTaxRateRequest>,
-    ) -> Result<Response<wire::UpdateTaxRateResponse>, Status> {
-        Caller::of(&request)?.require_admin()?;
-        let id = id(&request.get_ref().id)?;
-        let patch = convert::patch(request.into_inner())?;
-        let tax_rate = self.tax_rates.update(id, patch).await?;
-        Ok(Response::new(wire::UpdateTaxRateResponse {
-            tax_rate: Some(convert::to_proto(tax_rate)),
+        request: Request<UpdateTaxRateRequest>,
+    ) -> Result<Response<UpdateTaxRateResponse>, Status> {
+        let Call { body, .. } = Call::of_admin(request)?;
+        let id = path_id(&body.id)?;
+        let tax_rate = self.0.update(id, convert::patch(body)?).await?;
+        Ok(Response::new(UpdateTaxRateResponse {
+            tax_rate: Some(tax_rate),
         }))
     }
 
     async fn delete_tax_rate(
         &self,
-        request: Request<wire::DeleteTaxRateRequest>,
-    ) -> Result<Response<wire::DeleteTaxRateResponse>, Status> {
-        Caller::of(&request)?.require_admin()?;
-        self.tax_rates.delete(id(&request.get_ref().id)?).await?;
-        Ok(Response::new(wire::DeleteTaxRateResponse {}))
+        request: Request<DeleteTaxRateRequest>,
+    ) -> Result<Response<DeleteTaxRateResponse>, Status> {
+        let Call { body, .. } = Call::of_admin(request)?;
+        self.0.delete(path_id(&body.id)?).await?;
+        Ok(Response::new(DeleteTaxRateResponse {}))
     }
 }
 
-/// What is no id is nobody's.
-fn id(text: &str) -> Result<Id<TaxRate>, Failure> {
-    Id::parse(text).map_err(|_| Error::TaxRateNotFound.into())
+/// Parses the id in a path; a malformed one is not found.
+fn path_id(text: &str) -> Result<Id<TaxRate>, Error> {
+    Id::parse(text).map_err(|_| Error::TaxRateNotFound)
 }

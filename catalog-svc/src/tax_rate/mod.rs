@@ -1,11 +1,11 @@
 //! Tax rates: percentages added to net prices.
 
-pub mod convert;
+pub(crate) mod convert;
 mod events;
-pub mod grpc;
+pub(crate) mod grpc;
 mod model;
-pub mod repo;
+pub(crate) mod repo;
 mod service;
 
-pub use model::{NewTaxRate, TaxRate, TaxRatePatch};
-pub use service::TaxRates;
+pub(crate) use model::{NewTaxRate, TaxRate, TaxRatePatch};
+pub(crate) use service::TaxRates;

@@ -1,106 +1,112 @@
-//! The use cases of tax rates: each public method is one transaction, unless its name says that it
-//! runs in the caller's.
+//! The use cases of tax rates: each public method is one transaction.
 
 use platform::{
     error::Failure,
-    idempotency::{self, Reply, Started},
+    idempotency::{self, Key, Reply, Started},
     ids::Id,
     list::Page,
     messaging::outbox,
     pg,
 };
-use proto::common::v1::ListRequest;
+use proto::{catalog::v1 as wire, common::v1::ListRequest};
 use sqlx::PgConnection;
 
-use super::{NewTaxRate, TaxRate, TaxRatePatch, events, repo};
-use crate::{SCHEMA, context::Context, error::Error};
+use super::{NewTaxRate, TaxRate, TaxRatePatch, convert, events, repo};
+use crate::{
+    SCHEMA,
+    context::{Change, Context},
+    error::Error,
+};
 
-/// The tax rates.
 #[derive(Debug, Clone)]
-pub struct TaxRates {
+pub(crate) struct TaxRates {
     context: Context,
 }
 
 impl TaxRates {
-    /// The tax rates in this database.
-    pub fn new(context: Context) -> Self {
+    pub(crate) fn new(context: Context) -> Self {
         Self { context }
     }
 
-    /// Makes a tax rate, once per key. `answer` is what the key's record keeps.
-    pub async fn create<R: prost::Message + Default>(
+    /// Creates a tax rate, once per key.
+    pub(crate) async fn create(
         &self,
-        key: Option<&idempotency::Key>,
+        key: Option<&Key>,
         new: NewTaxRate,
-        answer: impl FnOnce(TaxRate) -> R,
-    ) -> Result<Reply<R>, Error> {
+    ) -> Result<Reply<wire::TaxRate>, Error> {
         let mut work = match idempotency::start(&self.context.pool, SCHEMA, key).await? {
-            Started::Replay(answer) => return Ok(answer),
+            Started::Replay(reply) => return Ok(reply),
             Started::Fresh(work) => work,
         };
-        let created = self.create_in_tx(&mut work, new).await?;
-        Ok(work.commit(answer(created)).await?)
-    }
-
-    async fn create_in_tx(
-        &self,
-        conn: &mut PgConnection,
-        new: NewTaxRate,
-    ) -> Result<TaxRate, Error> {
         let tax_rate = TaxRate::create(self.context.ids.next(), new, self.context.clock.now());
-        repo::insert_in_tx(conn, &tax_rate).await?;
-        let event = events::changed(&self.context.ids, &tax_rate);
-        outbox::append_in_tx(conn, SCHEMA, [event]).await?;
-        Ok(tax_rate)
+        self.write_in_tx(&mut work, &tax_rate, Change::Created)
+            .await?;
+        Ok(work.commit(convert::to_proto(tax_rate)).await?)
     }
 
-    /// Reads a tax rate.
-    pub async fn get(&self, id: Id<TaxRate>) -> Result<TaxRate, Error> {
+    pub(crate) async fn get(&self, id: Id<TaxRate>) -> Result<wire::TaxRate, Error> {
         let mut conn = self.context.pool.acquire().await?;
-        repo::find(&mut conn, id)
-            .await?
-            .ok_or(Error::TaxRateNotFound)
+        let tax_rate = repo::find(&mut conn, id).await?;
+        Ok(convert::to_proto(tax_rate.ok_or(Error::TaxRateNotFound)?))
     }
 
-    /// Lists tax rates.
-    pub async fn list(&self, request: &ListRequest) -> Result<Page<TaxRate>, Failure> {
+    pub(crate) async fn list(&self, request: &ListRequest) -> Result<Page<wire::TaxRate>, Failure> {
         let mut conn = self.context.pool.acquire().await?;
-        repo::list(&mut conn, request).await
+        let page = repo::list(&mut conn, request).await?;
+        Ok(page.map(convert::to_proto))
     }
 
-    /// Changes a tax rate, and with it the tax of products. An empty patch changes nothing, not
-    /// even its time.
-    pub async fn update(&self, id: Id<TaxRate>, patch: TaxRatePatch) -> Result<TaxRate, Error> {
-        if patch.is_empty() {
+    /// Updates a tax rate, and with it the tax of products. An empty patch changes nothing, not even
+    /// its time.
+    pub(crate) async fn update(
+        &self,
+        id: Id<TaxRate>,
+        patch: TaxRatePatch,
+    ) -> Result<wire::TaxRate, Error> {
+        if patch == TaxRatePatch::default() {
             return self.get(id).await;
         }
         let mut tx = pg::tx(&self.context.pool).await?;
-        let mut tax_rate = locked_in_tx(&mut tx, id).await?;
+        let mut tax_rate = lock_in_tx(&mut tx, id).await?;
         tax_rate.update(patch, self.context.clock.now());
-        repo::update_in_tx(&mut tx, &tax_rate).await?;
-        let event = events::changed(&self.context.ids, &tax_rate);
-        outbox::append_in_tx(&mut tx, SCHEMA, [event]).await?;
+        self.write_in_tx(&mut tx, &tax_rate, Change::Updated)
+            .await?;
         tx.commit().await?;
-        Ok(tax_rate)
+        Ok(convert::to_proto(tax_rate))
     }
 
-    /// Deletes a tax rate that no product names.
-    pub async fn delete(&self, id: Id<TaxRate>) -> Result<(), Error> {
+    /// Deletes a tax rate that no product uses.
+    pub(crate) async fn delete(&self, id: Id<TaxRate>) -> Result<(), Error> {
         let mut tx = pg::tx(&self.context.pool).await?;
-        let mut tax_rate = locked_in_tx(&mut tx, id).await?;
+        let mut tax_rate = lock_in_tx(&mut tx, id).await?;
         if repo::is_used(&mut tx, id).await? {
             return Err(Error::TaxRateInUse);
         }
-        tax_rate.delete(self.context.clock.now());
-        repo::delete_in_tx(&mut tx, &tax_rate).await?;
-        let event = events::deleted(&self.context.ids, &tax_rate);
-        outbox::append_in_tx(&mut tx, SCHEMA, [event]).await?;
-        tx.commit().await?;
-        Ok(())
+        tax_rate.touch(self.context.clock.now());
+        self.write_in_tx(&mut tx, &tax_rate, Change::Deleted)
+            .await?;
+        Ok(tx.commit().await?)
+    }
+
+    /// Writes a change and its event.
+    async fn write_in_tx(
+        &self,
+        conn: &mut PgConnection,
+        tax_rate: &TaxRate,
+        change: Change,
+    ) -> Result<(), sqlx::Error> {
+        match change {
+            Change::Created => repo::insert_in_tx(conn, tax_rate).await?,
+            Change::Updated => repo::update_in_tx(conn, tax_rate).await?,
+            Change::Deleted => repo::delete_in_tx(conn, tax_rate).await?,
+        }
+        let event = events::message(&self.context.ids, tax_rate, change);
+        outbox::append_in_tx(conn, SCHEMA, [event]).await
     }
 }
 
-async fn locked_in_tx(conn: &mut PgConnection, id: Id<TaxRate>) -> Result<TaxRate, Error> {
+/// Reads a tax rate and locks it against every other change.
+async fn lock_in_tx(conn: &mut PgConnection, id: Id<TaxRate>) -> Result<TaxRate, Error> {
     if !repo::lock_in_tx(conn, id).await? {
         return Err(Error::TaxRateNotFound);
     }

@@ -2,195 +2,114 @@
 
 use platform::error::Code;
 use proto::catalog::v1 as wire;
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use tonic::Request;
+use sqlx::PgPool;
 
-use crate::harness::{Catalog, new_product, new_question, refusal, service, user};
+use crate::harness::{TestApp, empty, new_product, new_question, rejection};
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn users_read_and_admins_write(pool: PgPoolOptions, server: PgConnectOptions) {
-    let mut catalog = Catalog::start(pool, server).await;
+async fn users_read_and_admins_write(pool: PgPool) {
+    let app = TestApp::new(pool).await;
     let forbidden = [
-        refusal(
-            catalog
-                .categories
-                .create_category(user(Default::default()))
+        rejection(app.user.categories().create_category(empty()).await),
+        rejection(app.user.categories().update_category(empty()).await),
+        rejection(app.user.categories().delete_category(empty()).await),
+        rejection(app.user.tax_rates().create_tax_rate(empty()).await),
+        rejection(app.user.tax_rates().update_tax_rate(empty()).await),
+        rejection(app.user.tax_rates().delete_tax_rate(empty()).await),
+        rejection(app.user.products().create_product(empty()).await),
+        rejection(app.user.products().update_product(empty()).await),
+        rejection(app.user.products().delete_product(empty()).await),
+        rejection(app.user.quotes().quote(empty()).await),
+        rejection(app.user.questions().create_question(empty()).await),
+        rejection(app.user.questions().update_question(empty()).await),
+        rejection(app.user.questions().delete_question(empty()).await),
+        rejection(
+            app.user
+                .product_questions()
+                .create_product_question(empty())
                 .await,
         ),
-        refusal(
-            catalog
-                .categories
-                .update_category(user(Default::default()))
+        rejection(
+            app.user
+                .product_questions()
+                .delete_product_question(empty())
                 .await,
         ),
-        refusal(
-            catalog
-                .categories
-                .delete_category(user(Default::default()))
-                .await,
-        ),
-        refusal(
-            catalog
-                .tax_rates
-                .create_tax_rate(user(Default::default()))
-                .await,
-        ),
-        refusal(
-            catalog
-                .tax_rates
-                .update_tax_rate(user(Default::default()))
-                .await,
-        ),
-        refusal(
-            catalog
-                .tax_rates
-                .delete_tax_rate(user(Default::default()))
-                .await,
-        ),
-        refusal(
-            catalog
-                .products
-                .create_product(user(Default::default()))
-                .await,
-        ),
-        refusal(
-            catalog
-                .products
-                .update_product(user(Default::default()))
-                .await,
-        ),
-        refusal(
-            catalog
-                .products
-                .delete_product(user(Default::default()))
-                .await,
-        ),
-        refusal(catalog.quotes.quote(user(Default::default())).await),
-        refusal(
-            catalog
-                .questions
-                .create_question(user(Default::default()))
-                .await,
-        ),
-        refusal(
-            catalog
-                .questions
-                .update_question(user(Default::default()))
-                .await,
-        ),
-        refusal(
-            catalog
-                .questions
-                .delete_question(user(Default::default()))
-                .await,
-        ),
-        refusal(
-            catalog
-                .links
-                .create_product_question(user(Default::default()))
-                .await,
-        ),
-        refusal(
-            catalog
-                .links
-                .delete_product_question(user(Default::default()))
-                .await,
-        ),
-        refusal(
-            catalog
-                .links
-                .reorder_product_question(user(Default::default()))
+        rejection(
+            app.user
+                .product_questions()
+                .reorder_product_question(empty())
                 .await,
         ),
     ];
-    assert!(forbidden.iter().all(|(code, _)| *code == Code::Forbidden));
-
-    let (category, tax_rate) = (
-        catalog.category("Shoes").await,
-        catalog.tax_rate("20").await,
+    assert!(
+        forbidden
+            .iter()
+            .all(|rejected| rejected.code == Code::Forbidden)
     );
+
+    let (category, tax_rate) = (app.category("Shoes").await, app.tax_rate("20").await);
     let get = wire::GetCategoryRequest { id: category.id };
-    catalog.categories.get_category(user(get)).await.unwrap();
-    catalog
-        .categories
-        .list_categories(user(Default::default()))
+    app.user.categories().get_category(get).await.unwrap();
+    app.user
+        .categories()
+        .list_categories(empty())
         .await
         .unwrap();
-    let question = catalog.question(new_question("Size?")).await;
+    let question = app.question(new_question("Size?")).await;
     let get = wire::GetQuestionRequest { id: question.id };
-    catalog.questions.get_question(user(get)).await.unwrap();
+    app.user.questions().get_question(get).await.unwrap();
     for list in [
-        catalog
-            .questions
-            .list_questions(user(Default::default()))
-            .await
-            .map(drop),
-        catalog
-            .questions
-            .list_question_types(user(Default::default()))
+        app.user.questions().list_questions(empty()).await.map(drop),
+        app.user
+            .questions()
+            .list_question_types(empty())
             .await
             .map(drop),
     ] {
         list.unwrap();
     }
     let get = wire::GetTaxRateRequest { id: tax_rate.id };
-    catalog.tax_rates.get_tax_rate(user(get)).await.unwrap();
-    catalog
-        .tax_rates
-        .list_tax_rates(user(Default::default()))
-        .await
-        .unwrap();
+    app.user.tax_rates().get_tax_rate(get).await.unwrap();
+    app.user.tax_rates().list_tax_rates(empty()).await.unwrap();
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn users_know_of_visible_products_only(pool: PgPoolOptions, server: PgConnectOptions) {
-    let mut catalog = Catalog::start(pool, server).await;
-    let category = catalog.category("Shoes").await;
-    let shown = catalog.product(new_product(&category)).await;
+async fn users_see_only_visible_products(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let category = app.category("Shoes").await;
+    let shown = app.product(new_product(&category)).await;
     let mut request = new_product(&category);
     request.visible = Some(false);
-    let hidden = catalog.product(request).await;
+    let hidden = app.product(request).await;
 
     let get = |id: &str| wire::GetProductRequest {
         id: id.into(),
         include: Vec::new(),
     };
-    catalog
-        .products
-        .get_product(user(get(&shown.id)))
+    app.user
+        .products()
+        .get_product(get(&shown.id))
         .await
         .unwrap();
-    let refused = refusal(catalog.products.get_product(user(get(&hidden.id))).await);
-    assert_eq!(refused.0, Code::ProductNotFound);
-    catalog
-        .products
-        .get_product(service(get(&hidden.id)))
+    let rejected = rejection(app.user.products().get_product(get(&hidden.id)).await);
+    assert_eq!(rejected.code, Code::ProductNotFound);
+    app.service
+        .products()
+        .get_product(get(&hidden.id))
         .await
         .unwrap();
 
-    let seen = catalog
-        .products
-        .list_products(user(Default::default()))
-        .await
-        .unwrap();
+    let seen = app.user.products().list_products(empty()).await.unwrap();
     let seen = seen.into_inner();
     assert_eq!((seen.page.unwrap().total, seen.products), (1, vec![shown]));
-    let all = catalog
-        .products
-        .list_products(service(Default::default()))
-        .await
-        .unwrap();
+    let all = app.service.products().list_products(empty()).await.unwrap();
     assert_eq!(all.into_inner().products.len(), 2);
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn nobody_gets_in_without_a_token(pool: PgPoolOptions, server: PgConnectOptions) {
-    let mut catalog = Catalog::start(pool, server).await;
-    let refused = refusal(
-        catalog
-            .products
-            .list_products(Request::new(Default::default()))
-            .await,
-    );
-    assert_eq!(refused.0, Code::Unauthenticated);
+async fn calls_without_a_token_are_unauthenticated(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let rejected = rejection(app.anonymous.products().list_products(empty()).await);
+    assert_eq!(rejected.code, Code::Unauthenticated);
 }

@@ -1,95 +1,105 @@
-//! What `AssetChanged` changes.
+//! The event `AssetChanged`.
 
 use catalog_svc::{clients::wallet::Wallet, consumers::asset_changed::FollowAssets};
 use platform::grpc::client;
 use proto::{catalog::v1 as wire, events::v1::AssetChanged};
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::PgPool;
 
-use crate::harness::{Catalog, new_product};
+use crate::harness::{TestApp, new_product};
 
-fn usd(version: i64, decimal_places: u32, enabled: bool) -> AssetChanged {
+/// Returns the first event of usd.
+fn usd() -> AssetChanged {
     AssetChanged {
         asset_code: "usd".into(),
-        version,
+        version: 1,
         r#type: "fiat".into(),
-        decimal_places,
-        enabled,
+        decimal_places: 2,
+        enabled: true,
     }
 }
 
-fn follow(catalog: &Catalog) -> (FollowAssets, Wallet) {
-    let address = format!("http://{}", catalog.wallet.address);
+fn follow(app: &TestApp) -> (FollowAssets, Wallet) {
+    let address = format!("http://{}", app.wallet.address);
     let wallet = Wallet::new(&client::connect("wallet", &address, None).unwrap());
     (FollowAssets(wallet.clone()), wallet)
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn taxes_follow_the_decimals_of_their_asset(pool: PgPoolOptions, server: PgConnectOptions) {
-    let mut catalog = Catalog::start(pool, server).await;
-    let (category, tax_rate) = (
-        catalog.category("Shoes").await,
-        catalog.tax_rate("5.555").await,
-    );
+async fn a_changed_asset_changes_the_decimals_of_taxes(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (category, tax_rate) = (app.category("Shoes").await, app.tax_rate("5.555").await);
     let mut request = new_product(&category);
     request.tax_rate_id = Some(tax_rate.id);
-    let product = catalog.product(request.clone()).await;
+    let product = app.product(request.clone()).await;
     assert_eq!(product.tax_amount, "0.56000000");
 
-    let (follow, _) = follow(&catalog);
-    let mut conn = catalog.pool.acquire().await.unwrap();
-    for (event, tax) in [
-        (usd(2, 4, true), "0.55550000"),
-        (usd(1, 2, true), "0.55550000"),
-        (usd(3, 3, true), "0.55600000"),
+    let (follow, _) = follow(&app);
+    let mut conn = app.pool.acquire().await.unwrap();
+    for (version, decimal_places, tax) in [
+        (2, 4, "0.55550000"),
+        (1, 2, "0.55550000"),
+        (3, 3, "0.55600000"),
     ] {
+        let event = AssetChanged {
+            version,
+            decimal_places,
+            ..usd()
+        };
         follow.handle(&mut conn, event).await.unwrap();
-        let read = catalog.get_product(&product.id).await.unwrap();
+        let read = app.get_product(&product.id).await.unwrap();
         assert_eq!(read.tax_amount, tax);
     }
 
-    // What wallet-svc answered to a write is no newer than what it told.
-    catalog.product(request).await;
-    let read = catalog.get_product(&product.id).await.unwrap();
+    // wallet-svc's response to a write is no newer than its events.
+    app.product(request).await;
+    let read = app.get_product(&product.id).await.unwrap();
     assert_eq!(read.tax_amount, "0.55600000");
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn writes_know_at_once_whether_an_asset_is_enabled(
-    pool: PgPoolOptions,
-    server: PgConnectOptions,
-) {
-    let catalog = Catalog::start(pool, server).await;
-    let (follow, wallet) = follow(&catalog);
+async fn an_event_replaces_the_cached_asset(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (follow, wallet) = follow(&app);
     assert!(wallet.find_asset("usd").await.unwrap().unwrap().enabled);
-    let mut conn = catalog.pool.acquire().await.unwrap();
-    follow.handle(&mut conn, usd(7, 2, false)).await.unwrap();
+    let mut conn = app.pool.acquire().await.unwrap();
+    let disabled = AssetChanged {
+        version: 7,
+        enabled: false,
+        ..usd()
+    };
+    follow.handle(&mut conn, disabled).await.unwrap();
     let known = wallet.find_asset("USD").await.unwrap().unwrap();
     assert!(!known.enabled);
-    follow.handle(&mut conn, usd(6, 2, true)).await.unwrap();
+    let older = AssetChanged {
+        version: 6,
+        ..usd()
+    };
+    follow.handle(&mut conn, older).await.unwrap();
     assert_eq!(wallet.find_asset("usd").await.unwrap().unwrap(), known);
-    assert_eq!(catalog.wallet.asked(), ["usd"]);
+    assert_eq!(app.wallet.requested_assets(), ["usd"]);
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn an_asset_that_nobody_used_is_only_remembered(
-    pool: PgPoolOptions,
-    server: PgConnectOptions,
-) {
-    let mut catalog = Catalog::start(pool, server).await;
-    let (follow, _) = follow(&catalog);
-    let mut conn = catalog.pool.acquire().await.unwrap();
+async fn an_event_of_an_unused_asset_is_stored(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (follow, _) = follow(&app);
+    let mut conn = app.pool.acquire().await.unwrap();
     let event = AssetChanged {
         asset_code: "btc".into(),
-        ..usd(1, 8, true)
+        decimal_places: 8,
+        ..usd()
     };
     follow.handle(&mut conn, event).await.unwrap();
-    let category = catalog.category("Shoes").await;
+    let category = app.category("Shoes").await;
     let request = wire::CreateProductRequest {
         asset_code: Some("BTC".into()),
         price: "0.00000001".into(),
         ..new_product(&category)
     };
-    assert_eq!(catalog.product(request).await.asset_code, "btc");
-    let wrong = usd(1, 9, true);
-    assert!(follow.handle(&mut conn, wrong).await.is_err());
+    assert_eq!(app.product(request).await.asset_code, "btc");
+    let invalid = AssetChanged {
+        decimal_places: 9,
+        ..usd()
+    };
+    assert!(follow.handle(&mut conn, invalid).await.is_err());
 }

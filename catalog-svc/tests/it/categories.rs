@@ -1,26 +1,16 @@
-//! Categories: bodies, refusals, patches, deletes.
+//! Categories: bodies, rejections, patches, deletions.
 
 use chrono::TimeDelta;
 use platform::error::Code;
-use prost_types::FieldMask;
 use proto::catalog::v1 as wire;
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::PgPool;
 
-use crate::harness::{Catalog, admin, invalid, new_product, refusal};
-
-fn new(title: &str) -> wire::CreateCategoryRequest {
-    wire::CreateCategoryRequest {
-        title: title.into(),
-        ..wire::CreateCategoryRequest::default()
-    }
-}
+use crate::harness::{TestApp, UNKNOWN, invalid, mask, new_category, new_product, rejection};
 
 fn update(id: &str, paths: &[&str]) -> wire::UpdateCategoryRequest {
     wire::UpdateCategoryRequest {
         id: id.into(),
-        update_mask: Some(FieldMask {
-            paths: paths.iter().map(|path| (*path).to_owned()).collect(),
-        }),
+        update_mask: Some(mask(paths)),
         ..wire::UpdateCategoryRequest::default()
     }
 }
@@ -34,8 +24,8 @@ fn delete(id: &str) -> wire::DeleteCategoryRequest {
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn a_category_comes_back_as_it_was_written(pool: PgPoolOptions, server: PgConnectOptions) {
-    let mut catalog = Catalog::start(pool, server).await;
+async fn a_category_reads_as_written(pool: PgPool) {
+    let app = TestApp::new(pool).await;
     let request = wire::CreateCategoryRequest {
         title: "Shoes".into(),
         description: Some("For feet – größer".into()),
@@ -43,12 +33,7 @@ async fn a_category_comes_back_as_it_was_written(pool: PgPoolOptions, server: Pg
         order: Some("07.50".into()),
         custom_data: Some(r#"{"n": 1e400, "big":12345678901234567890.123}"#.into()),
     };
-    let created = catalog
-        .categories
-        .create_category(admin(request))
-        .await
-        .unwrap();
-    let created = created.into_inner().category.unwrap();
+    let created = app.create_category(request).await;
     insta::assert_debug_snapshot!(created, @r#"
     Category {
         id: "018bcfe5-6800-710a-adec-89025cc10000",
@@ -75,47 +60,37 @@ async fn a_category_comes_back_as_it_was_written(pool: PgPoolOptions, server: Pg
         ),
     }
     "#);
-    let read = catalog
-        .categories
-        .get_category(admin(get(&created.id)))
+    let read = app
+        .admin
+        .categories()
+        .get_category(get(&created.id))
         .await
         .unwrap();
     assert_eq!(read.into_inner().category.unwrap(), created);
-    assert_eq!(
-        catalog.events(&created.id).await,
-        [("CategoryChanged".into(), 1)]
-    );
+    assert_eq!(app.event_types(&created.id).await, ["CategoryChanged"]);
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn a_category_without_order_comes_last(pool: PgPoolOptions, server: PgConnectOptions) {
-    let mut catalog = Catalog::start(pool, server).await;
-    assert_eq!(catalog.category("first").await.order, "1");
-    let mut request = new("second");
+async fn a_category_without_order_comes_last(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    assert_eq!(app.category("first").await.order, "1");
+    let mut request = new_category("second");
     request.order = Some("41.5".into());
-    catalog
-        .categories
-        .create_category(admin(request))
-        .await
-        .unwrap();
-    assert_eq!(catalog.category("third").await.order, "42");
-    let mut request = new("at the end of the range");
+    app.create_category(request).await;
+    assert_eq!(app.category("third").await.order, "42");
+    let mut request = new_category("at the end of the range");
     request.order = Some("9".repeat(20));
-    catalog
-        .categories
-        .create_category(admin(request))
-        .await
-        .unwrap();
-    assert_eq!(catalog.category("after that").await.order, "9".repeat(20));
+    app.create_category(request).await;
+    assert_eq!(app.category("after that").await.order, "9".repeat(20));
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn what_is_not_valid_is_named(pool: PgPoolOptions, server: PgConnectOptions) {
-    let mut catalog = Catalog::start(pool, server).await;
-    let mut create = async |change: fn(&mut wire::CreateCategoryRequest)| {
-        let mut request = new("Shoes");
+async fn invalid_fields_are_named(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let create = async |change: fn(&mut wire::CreateCategoryRequest)| {
+        let mut request = new_category("Shoes");
         change(&mut request);
-        refusal(catalog.categories.create_category(admin(request)).await)
+        rejection(app.admin.categories().create_category(request).await)
     };
     assert_eq!(
         create(|new| new.title.clear()).await,
@@ -147,33 +122,30 @@ async fn what_is_not_valid_is_named(pool: PgPoolOptions, server: PgConnectOption
         new.title.clear();
         new.order = Some("-1".into());
     });
-    assert_eq!(both.await.1.len(), 2);
+    assert_eq!(both.await.fields.len(), 2);
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn a_patch_changes_what_it_names(pool: PgPoolOptions, server: PgConnectOptions) {
-    let mut catalog = Catalog::start(pool, server).await;
-    let mut request = new("Shoes");
+async fn a_patch_changes_the_fields_of_its_mask(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let mut request = new_category("Shoes");
     request.description = Some("For feet".into());
     request.image = Some("a.png".into());
-    let created = catalog
-        .categories
-        .create_category(admin(request))
-        .await
-        .unwrap();
-    let created = created.into_inner().category.unwrap();
-    catalog.clock.advance(TimeDelta::seconds(5));
+    let created = app.create_category(request).await;
+    app.clock.advance(TimeDelta::seconds(5));
 
-    let empty = catalog
-        .categories
-        .update_category(admin(update(&created.id, &[])))
+    let empty = app
+        .admin
+        .categories()
+        .update_category(update(&created.id, &[]))
         .await;
     assert_eq!(empty.unwrap().into_inner().category.unwrap(), created);
     let mut request = update(&created.id, &["title", "description"]);
     request.title = Some("Boots".into());
-    let changed = catalog
-        .categories
-        .update_category(admin(request))
+    let changed = app
+        .admin
+        .categories()
+        .update_category(request)
         .await
         .unwrap();
     let changed = changed.into_inner().category.unwrap();
@@ -189,85 +161,67 @@ async fn a_patch_changes_what_it_names(pool: PgPoolOptions, server: PgConnectOpt
     assert_eq!(changed, expected);
     let mut request = update(&created.id, &["image"]);
     request.image = Some(String::new());
-    let changed = catalog
-        .categories
-        .update_category(admin(request))
+    let changed = app
+        .admin
+        .categories()
+        .update_category(request)
         .await
         .unwrap();
     assert_eq!(changed.into_inner().category.unwrap().image_url, None);
-    let versions: Vec<_> = catalog.events(&created.id).await;
-    assert_eq!(
-        versions
-            .iter()
-            .map(|(_, version)| *version)
-            .collect::<Vec<_>>(),
-        [1, 2, 3]
-    );
+    assert_eq!(app.event_types(&created.id).await, ["CategoryChanged"; 3]);
 
     for path in ["title", "order", "custom_data"] {
         let request = update(&created.id, &[path]);
-        let refused = refusal(catalog.categories.update_category(admin(request)).await);
-        assert_eq!(refused.1[0].1, "type", "{path}");
+        let rejected = rejection(app.admin.categories().update_category(request).await);
+        assert_eq!(rejected.fields[0].code, "type", "{path}");
     }
     let request = update(&created.id, &["titel"]);
-    let refused = refusal(catalog.categories.update_category(admin(request)).await);
-    assert_eq!(refused, invalid("titel", "unknown_field"));
+    let rejected = rejection(app.admin.categories().update_category(request).await);
+    assert_eq!(rejected, invalid("titel", "unknown_field"));
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn a_category_in_use_stays(pool: PgPoolOptions, server: PgConnectOptions) {
-    let mut catalog = Catalog::start(pool, server).await;
-    let category = catalog.category("Shoes").await;
-    let product = catalog.product(new_product(&category)).await;
-    let refused = refusal(
-        catalog
-            .categories
-            .delete_category(admin(delete(&category.id)))
+async fn a_category_with_products_cannot_be_deleted(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let category = app.category("Shoes").await;
+    let product = app.product(new_product(&category)).await;
+    let rejected = rejection(
+        app.admin
+            .categories()
+            .delete_category(delete(&category.id))
             .await,
     );
-    assert_eq!(refused.0, Code::CategoryInUse);
+    assert_eq!(rejected.code, Code::CategoryInUse);
 
     let request = wire::DeleteProductRequest {
         id: product.id.clone(),
     };
-    catalog
-        .products
-        .delete_product(admin(request))
+    app.admin.products().delete_product(request).await.unwrap();
+    app.admin
+        .categories()
+        .delete_category(delete(&category.id))
         .await
         .unwrap();
-    catalog
-        .categories
-        .delete_category(admin(delete(&category.id)))
-        .await
-        .unwrap();
-    for id in [
-        category.id.as_str(),
-        "0192abcd-0000-7000-8000-00000000000f",
-        "x",
-        "",
-    ] {
-        let read = refusal(catalog.categories.get_category(admin(get(id))).await);
-        assert_eq!(read.0, Code::CategoryNotFound, "{id}");
-        let patch = refusal(
-            catalog
-                .categories
-                .update_category(admin(update(id, &[])))
+    for id in [category.id.as_str(), UNKNOWN, "x", ""] {
+        let read = rejection(app.admin.categories().get_category(get(id)).await);
+        assert_eq!(read.code, Code::CategoryNotFound, "{id}");
+        let patch = rejection(
+            app.admin
+                .categories()
+                .update_category(update(id, &[]))
                 .await,
         );
-        assert_eq!(patch.0, Code::CategoryNotFound);
-        let again = refusal(catalog.categories.delete_category(admin(delete(id))).await);
-        assert_eq!(again.0, Code::CategoryNotFound);
+        assert_eq!(patch.code, Code::CategoryNotFound);
+        let again = rejection(app.admin.categories().delete_category(delete(id)).await);
+        assert_eq!(again.code, Code::CategoryNotFound);
     }
-    let refused = refusal(
-        catalog
-            .products
-            .create_product(admin(new_product(&category)))
+    let rejected = rejection(
+        app.admin
+            .products()
+            .create_product(new_product(&category))
             .await,
     );
-    assert_eq!(refused, invalid("categoryId", "unknown_reference"));
-    let events = catalog.events(&category.id).await;
-    assert_eq!(
-        events,
-        [("CategoryChanged".into(), 1), ("CategoryChanged".into(), 2)]
-    );
+    assert_eq!(rejected, invalid("categoryId", "unknown_reference"));
+    let events = app.event_types(&category.id).await;
+    assert_eq!(events, ["CategoryChanged"; 2]);
 }

@@ -1,4 +1,4 @@
-//! A wallet-svc with three assets, which can go away.
+//! A fake wallet-svc with four assets, which can be made unavailable.
 
 use std::{
     net::SocketAddr,
@@ -20,43 +20,43 @@ use tonic::{Request, Response, Status, transport::server::TcpIncoming};
 /// `usd` with 2 decimals, `points` with none, `btc` with 8; `old` is disabled.
 pub struct FakeWallet {
     pub address: SocketAddr,
-    answers: Answers,
+    state: State,
 }
 
 #[derive(Clone, Default)]
-struct Answers {
-    asked: Arc<Mutex<Vec<String>>>,
-    away: Arc<AtomicBool>,
+struct State {
+    requested: Arc<Mutex<Vec<String>>>,
+    unavailable: Arc<AtomicBool>,
 }
 
 impl FakeWallet {
     pub async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let answers = Answers::default();
+        let state = State::default();
         let server = tonic::transport::Server::builder()
-            .add_service(AssetServiceServer::new(answers.clone()))
-            .add_service(SettingsServiceServer::new(answers.clone()))
+            .add_service(AssetServiceServer::new(state.clone()))
+            .add_service(SettingsServiceServer::new(state.clone()))
             .serve_with_incoming(TcpIncoming::from(listener));
         tokio::spawn(async move { server.await.unwrap() });
-        Self { address, answers }
+        Self { address, state }
     }
 
-    /// The asset codes that were asked for.
-    pub fn asked(&self) -> Vec<String> {
-        self.answers.asked.lock().unwrap().clone()
+    /// Returns the codes of the requested assets.
+    pub fn requested_assets(&self) -> Vec<String> {
+        self.state.requested.lock().unwrap().clone()
     }
 
-    /// Every call fails from now on.
-    pub fn go_away(&self) {
-        self.answers.away.store(true, Ordering::SeqCst);
+    /// Makes every later call fail.
+    pub fn make_unavailable(&self) {
+        self.state.unavailable.store(true, Ordering::SeqCst);
     }
 }
 
-impl Answers {
+impl State {
     fn check(&self) -> Result<(), Status> {
-        if self.away.load(Ordering::SeqCst) {
-            return Err(Status::unavailable("gone"));
+        if self.unavailable.load(Ordering::SeqCst) {
+            return Err(Status::unavailable("made unavailable"));
         }
         Ok(())
     }
@@ -72,20 +72,20 @@ fn asset(code: &str, decimal_places: u32) -> wire::Asset {
 }
 
 #[tonic::async_trait]
-impl AssetService for Answers {
+impl AssetService for State {
     async fn get_asset(
         &self,
         request: Request<wire::GetAssetRequest>,
     ) -> Result<Response<wire::GetAssetResponse>, Status> {
         self.check()?;
         let code = request.into_inner().code;
-        self.asked.lock().unwrap().push(code.clone());
+        self.requested.lock().unwrap().push(code.clone());
         let asset = match code.to_lowercase().as_str() {
             "usd" => asset("usd", 2),
             "old" => asset("old", 2),
             "points" => asset("points", 0),
             "btc" => asset("btc", 8),
-            _ => return Err(Failure::new(Code::AssetNotFound, "no such asset").into()),
+            _ => return Err(Failure::new(Code::AssetNotFound, "asset not found").into()),
         };
         Ok(Response::new(wire::GetAssetResponse { asset: Some(asset) }))
     }
@@ -94,26 +94,26 @@ impl AssetService for Answers {
         &self,
         _: Request<wire::ListAssetsRequest>,
     ) -> Result<Response<wire::ListAssetsResponse>, Status> {
-        Err(Status::unimplemented("not needed here"))
+        Err(Status::unimplemented("not used in these tests"))
     }
 
     async fn create_asset(
         &self,
         _: Request<wire::CreateAssetRequest>,
     ) -> Result<Response<wire::CreateAssetResponse>, Status> {
-        Err(Status::unimplemented("not needed here"))
+        Err(Status::unimplemented("not used in these tests"))
     }
 
     async fn update_asset(
         &self,
         _: Request<wire::UpdateAssetRequest>,
     ) -> Result<Response<wire::UpdateAssetResponse>, Status> {
-        Err(Status::unimplemented("not needed here"))
+        Err(Status::unimplemented("not used in these tests"))
     }
 }
 
 #[tonic::async_trait]
-impl SettingsService for Answers {
+impl SettingsService for State {
     async fn get_settings(
         &self,
         _: Request<wire::GetSettingsRequest>,

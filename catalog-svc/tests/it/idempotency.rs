@@ -1,64 +1,69 @@
-//! One effect per Idempotency-Key, on each create.
+//! Requests that are repeated with their Idempotency-Key.
 
 use platform::{error::Code, idempotency};
 use proto::catalog::v1 as wire;
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::PgPool;
 
-use crate::harness::{Catalog, admin, keyed, new_product, refusal};
+use crate::harness::{TestApp, empty, keyed, new_category, new_product, rejection};
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn a_key_has_one_effect(pool: PgPoolOptions, server: PgConnectOptions) {
-    let mut catalog = Catalog::start(pool, server).await;
-    let category = catalog.category("Shoes").await;
+async fn a_repeated_create_replays_its_response(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let category = app.category("Shoes").await;
     let request = || keyed(new_product(&category), "POST /products", "aa");
-    let first = catalog.products.create_product(request()).await.unwrap();
+    let first = app
+        .admin
+        .products()
+        .create_product(request())
+        .await
+        .unwrap();
     assert!(!idempotency::is_replay(first.metadata()));
-    let again = catalog.products.create_product(request()).await.unwrap();
+    let again = app
+        .admin
+        .products()
+        .create_product(request())
+        .await
+        .unwrap();
     assert!(idempotency::is_replay(again.metadata()));
     assert_eq!(again.into_inner(), first.into_inner());
 
     let other = keyed(new_product(&category), "POST /products", "bb");
-    let refused = refusal(catalog.products.create_product(other).await);
-    assert_eq!(refused.0, Code::IdempotencyKeyReused);
-    let list = catalog
-        .products
-        .list_products(admin(Default::default()))
-        .await
-        .unwrap();
+    let rejected = rejection(app.admin.products().create_product(other).await);
+    assert_eq!(rejected.code, Code::IdempotencyKeyReused);
+    let list = app.admin.products().list_products(empty()).await.unwrap();
     assert_eq!(list.into_inner().page.unwrap().total, 1);
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn a_refusal_is_judged_afresh(pool: PgPoolOptions, server: PgConnectOptions) {
-    let mut catalog = Catalog::start(pool, server).await;
-    let category = catalog.category("Shoes").await;
+async fn a_rejected_request_can_be_repeated_with_its_key(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let category = app.category("Shoes").await;
     let mut wrong = new_product(&category);
     wrong.price = "1.005".into();
-    let refused = catalog
-        .products
+    let rejected = app
+        .admin
+        .products()
         .create_product(keyed(wrong, "POST /products", "aa"))
         .await;
-    assert_eq!(refusal(refused).0, Code::AmountPrecision);
+    assert_eq!(rejection(rejected).code, Code::AmountPrecision);
     let right = keyed(new_product(&category), "POST /products", "aa");
-    let created = catalog.products.create_product(right).await.unwrap();
+    let created = app.admin.products().create_product(right).await.unwrap();
     assert!(!idempotency::is_replay(created.metadata()));
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn categories_and_tax_rates_keep_keys_too(pool: PgPoolOptions, server: PgConnectOptions) {
-    let mut catalog = Catalog::start(pool, server).await;
-    let category = || wire::CreateCategoryRequest {
-        title: "Shoes".into(),
-        ..Default::default()
-    };
-    let keyed_category = || keyed(category(), "POST /categories", "aa");
-    let first = catalog
-        .categories
+async fn categories_and_tax_rates_replay_too(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let keyed_category = || keyed(new_category("Shoes"), "POST /categories", "aa");
+    let first = app
+        .admin
+        .categories()
         .create_category(keyed_category())
         .await
         .unwrap();
-    let again = catalog
-        .categories
+    let again = app
+        .admin
+        .categories()
         .create_category(keyed_category())
         .await
         .unwrap();
@@ -73,8 +78,8 @@ async fn categories_and_tax_rates_keep_keys_too(pool: PgPoolOptions, server: PgC
             "aa",
         )
     };
-    let first = catalog.tax_rates.create_tax_rate(rate()).await.unwrap();
-    let again = catalog.tax_rates.create_tax_rate(rate()).await.unwrap();
+    let first = app.admin.tax_rates().create_tax_rate(rate()).await.unwrap();
+    let again = app.admin.tax_rates().create_tax_rate(rate()).await.unwrap();
     assert!(idempotency::is_replay(again.metadata()));
     assert_eq!(again.into_inner(), first.into_inner());
 }

@@ -1,19 +1,14 @@
-//! Many products at once, in and out.
+//! Imports and exports of products.
 
 use futures::StreamExt as _;
-use platform::{
-    error::{Code, Failure},
-    idempotency,
-};
+use platform::{error::Code, idempotency};
 use proto::catalog::v1 as wire;
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use tonic::{Response, Status};
+use sqlx::PgPool;
+use tonic::{Request, Response, Status};
 
-use crate::harness::{Catalog, admin, invalid, keyed, new_product, refusal, user};
+use crate::harness::{TestApp, UNKNOWN, empty, invalid, keyed, new_product, rejection};
 
-const UNKNOWN: &str = "0192abcd-0000-7000-8000-00000000000f";
-
-/// Lines that each make this of a product.
+/// Returns a line for each change of a product.
 fn lines(
     category: &wire::Category,
     changes: &[fn(&mut wire::CreateProductRequest)],
@@ -30,7 +25,7 @@ fn lines(
 }
 
 async fn import(
-    catalog: &mut Catalog,
+    app: &TestApp,
     lines: Vec<wire::ImportLine>,
     partial: bool,
 ) -> Result<Response<wire::ImportProductsResponse>, Status> {
@@ -39,18 +34,18 @@ async fn import(
         partial,
         incomplete: false,
     };
-    catalog.products.import_products(admin(request)).await
+    app.admin.products().import_products(request).await
 }
 
-async fn export(catalog: &mut Catalog) -> Vec<wire::Product> {
+async fn export(app: &TestApp) -> Vec<wire::Product> {
     let request = wire::ExportProductsRequest {};
-    let answer = catalog.products.export_products(admin(request)).await;
-    let pages = answer.unwrap().into_inner();
+    let response = app.admin.products().export_products(request).await;
+    let pages = response.unwrap().into_inner();
     let pages: Vec<_> = pages.map(|page| page.unwrap().products).collect().await;
     pages.concat()
 }
 
-/// Everything that can be wrong with a line, at the odd ones.
+/// Lines of which the odd ones are invalid, each in another way.
 const MIXED: [fn(&mut wire::CreateProductRequest); 12] = [
     |_| {},
     |product| product.price = "1.005".into(),
@@ -69,80 +64,107 @@ const MIXED: [fn(&mut wire::CreateProductRequest); 12] = [
     },
 ];
 
-const FAULTS: [(u32, &str, &str); 7] = [
-    (1, "price", "precision"),
-    (3, "categoryId", "unknown_reference"),
-    (5, "taxRateId", "unknown_reference"),
-    (7, "assetCode", "unknown_reference"),
-    (9, "assetCode", "asset_disabled"),
-    (11, "price", "format"),
-    (11, "image", "format"),
-];
-
-fn assert_faults(errors: &[wire::ImportError]) {
-    let found = errors
-        .iter()
-        .map(|error| (error.line, &*error.field, &*error.code));
-    assert_eq!(found.collect::<Vec<_>>(), FAULTS);
-    assert!(errors.iter().all(|error| !error.message.is_empty()));
-}
-
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn one_bad_line_refuses_all(pool: PgPoolOptions, server: PgConnectOptions) {
-    let mut catalog = Catalog::start(pool, server).await;
-    let category = catalog.category("Shoes").await;
-    let answer = import(&mut catalog, lines(&category, &MIXED), false).await;
-    let answer = answer.unwrap().into_inner();
-    assert_faults(&answer.errors);
-    assert_eq!(answer.products, []);
-    assert_eq!(export(&mut catalog).await, []);
+async fn one_invalid_line_rejects_all(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let category = app.category("Shoes").await;
+    let response = import(&app, lines(&category, &MIXED), false).await;
+    let response = response.unwrap().into_inner();
+    insta::assert_debug_snapshot!(response.errors, @r#"
+    [
+        ImportError {
+            line: 1,
+            field: "price",
+            code: "precision",
+            message: "must have at most 2 decimals",
+        },
+        ImportError {
+            line: 3,
+            field: "categoryId",
+            code: "unknown_reference",
+            message: "category not found",
+        },
+        ImportError {
+            line: 5,
+            field: "taxRateId",
+            code: "unknown_reference",
+            message: "tax rate not found",
+        },
+        ImportError {
+            line: 7,
+            field: "assetCode",
+            code: "unknown_reference",
+            message: "asset not found",
+        },
+        ImportError {
+            line: 9,
+            field: "assetCode",
+            code: "asset_disabled",
+            message: "asset old is disabled",
+        },
+        ImportError {
+            line: 11,
+            field: "price",
+            code: "format",
+            message: "must be a decimal like \"12.50\"",
+        },
+        ImportError {
+            line: 11,
+            field: "image",
+            code: "format",
+            message: "must be an http(s) URL or a path",
+        },
+    ]
+    "#);
+    assert_eq!(response.products, []);
+    assert_eq!(export(&app).await, []);
 
-    // The caller has refused another line.
+    // The caller has rejected another line.
     let request = wire::ImportProductsRequest {
         lines: lines(&category, &[|_| {}]),
         partial: false,
         incomplete: true,
     };
-    let answer = catalog.products.import_products(admin(request)).await;
+    let response = app.admin.products().import_products(request).await;
     assert_eq!(
-        answer.unwrap().into_inner(),
+        response.unwrap().into_inner(),
         wire::ImportProductsResponse::default()
     );
-    assert_eq!(export(&mut catalog).await, []);
+    assert_eq!(export(&app).await, []);
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn a_partial_import_makes_what_it_can(pool: PgPoolOptions, server: PgConnectOptions) {
-    let mut catalog = Catalog::start(pool, server).await;
-    let category = catalog.category("Shoes").await;
-    let first = catalog.product(new_product(&category)).await;
-    let answer = import(&mut catalog, lines(&category, &MIXED), true).await;
-    let answer = answer.unwrap().into_inner();
-    assert_faults(&answer.errors);
-    let made: Vec<_> = answer.products.iter().map(|made| made.line).collect();
+async fn a_partial_import_creates_the_valid_lines(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let category = app.category("Shoes").await;
+    let first = app.product(new_product(&category)).await;
+    let all_or_nothing = import(&app, lines(&category, &MIXED), false).await;
+    let response = import(&app, lines(&category, &MIXED), true).await;
+    let response = response.unwrap().into_inner();
+    assert_eq!(response.errors, all_or_nothing.unwrap().into_inner().errors);
+    let made: Vec<_> = response.products.iter().map(|made| made.line).collect();
     assert_eq!(made, [0, 2, 4, 6, 8, 10]);
-    let exported = export(&mut catalog).await;
+    let exported = export(&app).await;
     assert_eq!(exported[0], first);
     let ids = exported[1..].iter().map(|product| &product.id);
-    assert!(ids.eq(answer.products.iter().map(|made| &made.id)));
+    assert!(ids.eq(response.products.iter().map(|made| &made.id)));
     let orders: Vec<_> = exported.iter().map(|product| &*product.order).collect();
     assert_eq!(orders, ["1", "2", "7.5", "8", "9", "10", "11"]);
     assert_eq!(exported[3].asset_code, "btc");
     assert_eq!(exported[5].bonus, "1.00000000");
 
     // A product that was imported is like any other.
-    let id = &answer.products[1].id;
-    let read = catalog.get_product(id).await.unwrap();
+    let id = &response.products[1].id;
+    let read = app.get_product(id).await.unwrap();
     assert_eq!(read, exported[2]);
-    let created = [("ProductCreated".to_owned(), 1)];
-    assert_eq!(catalog.events(id).await, created);
+    assert_eq!(app.event_types(id).await, ["ProductCreated"]);
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn ten_thousand_products_go_in_and_come_out(pool: PgPoolOptions, server: PgConnectOptions) {
-    let mut catalog = Catalog::start(pool, server).await;
-    let category = catalog.category("Shoes").await;
-    let tax_rate = catalog.tax_rate("20").await;
+async fn ten_thousand_products_are_imported_and_exported(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let category = app.category("Shoes").await;
+    let tax_rate = app.tax_rate("20").await;
     let line = |line: u32| wire::ImportLine {
         line,
         product: Some(wire::CreateProductRequest {
@@ -151,15 +173,15 @@ async fn ten_thousand_products_go_in_and_come_out(pool: PgPoolOptions, server: P
             ..new_product(&category)
         }),
     };
-    let mut request = admin(wire::ImportProductsRequest {
+    let mut request = Request::new(wire::ImportProductsRequest {
         lines: (0..10_000).map(line).collect(),
         partial: false,
         incomplete: false,
     });
     request.set_timeout(std::time::Duration::from_mins(1));
-    let answer = catalog.products.import_products(request).await.unwrap();
-    assert_eq!(answer.get_ref().products.len(), 10_000);
-    let exported = export(&mut catalog).await;
+    let response = app.admin.products().import_products(request).await.unwrap();
+    assert_eq!(response.get_ref().products.len(), 10_000);
+    let exported = export(&app).await;
     let names = exported.iter().map(|product| product.name.clone());
     assert!(names.eq((0..10_000).map(|line| format!("Shoe {line}"))));
     assert!(
@@ -168,19 +190,14 @@ async fn ten_thousand_products_go_in_and_come_out(pool: PgPoolOptions, server: P
             .all(|product| product.tax_amount == "2.00000000")
     );
 
-    let refused = import(
-        &mut catalog,
-        vec![wire::ImportLine::default(); 10_001],
-        true,
-    )
-    .await;
-    assert_eq!(refusal(refused), invalid("lines", "length"));
+    let rejected = import(&app, vec![wire::ImportLine::default(); 10_001], true).await;
+    assert_eq!(rejection(rejected), invalid("lines", "length"));
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn a_key_has_one_effect(pool: PgPoolOptions, server: PgConnectOptions) {
-    let mut catalog = Catalog::start(pool, server).await;
-    let category = catalog.category("Shoes").await;
+async fn a_repeated_import_replays_its_response(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let category = app.category("Shoes").await;
     let request = |changes: &[fn(&mut wire::CreateProductRequest)]| {
         let request = wire::ImportProductsRequest {
             lines: lines(&category, changes),
@@ -190,36 +207,31 @@ async fn a_key_has_one_effect(pool: PgPoolOptions, server: PgConnectOptions) {
         keyed(request, "POST /products/import", "aa")
     };
     // What has no effect is not recorded.
-    let refused = catalog.products.import_products(request(&MIXED)).await;
-    assert!(!refused.unwrap().into_inner().errors.is_empty());
+    let rejected = app.admin.products().import_products(request(&MIXED)).await;
+    assert!(!rejected.unwrap().into_inner().errors.is_empty());
     for replayed in [false, true] {
-        let answer = catalog.products.import_products(request(&MIXED[..1])).await;
-        let answer = answer.unwrap();
-        assert_eq!(idempotency::is_replay(answer.metadata()), replayed);
-        assert_eq!(answer.get_ref().products.len(), 1);
+        let response = app
+            .admin
+            .products()
+            .import_products(request(&MIXED[..1]))
+            .await;
+        let response = response.unwrap();
+        assert_eq!(idempotency::is_replay(response.metadata()), replayed);
+        assert_eq!(response.get_ref().products.len(), 1);
     }
-    assert_eq!(export(&mut catalog).await.len(), 1);
+    assert_eq!(export(&app).await.len(), 1);
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn bulk_is_for_admins_and_needs_assets(pool: PgPoolOptions, server: PgConnectOptions) {
-    let mut catalog = Catalog::start(pool, server).await;
-    let refused = catalog
-        .products
-        .import_products(user(Default::default()))
-        .await;
-    assert_eq!(refusal(refused).0, Code::Forbidden);
-    let refused = catalog
-        .products
-        .export_products(user(Default::default()))
-        .await;
-    assert_eq!(
-        Failure::from_status(&refused.unwrap_err()).code,
-        Code::Forbidden
-    );
-    let category = catalog.category("Shoes").await;
-    catalog.wallet.go_away();
-    let refused = import(&mut catalog, lines(&category, &[|_| {}]), true).await;
-    assert_eq!(refusal(refused).0, Code::Unavailable);
-    assert_eq!(export(&mut catalog).await, []);
+async fn imports_and_exports_need_an_admin_and_imports_wallet_svc(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let rejected = app.user.products().import_products(empty()).await;
+    assert_eq!(rejection(rejected).code, Code::Forbidden);
+    let rejected = app.user.products().export_products(empty()).await;
+    assert_eq!(rejection(rejected.map(drop)).code, Code::Forbidden);
+    let category = app.category("Shoes").await;
+    app.wallet.make_unavailable();
+    let rejected = import(&app, lines(&category, &[|_| {}]), true).await;
+    assert_eq!(rejection(rejected).code, Code::Unavailable);
+    assert_eq!(export(&app).await, []);
 }

@@ -3,58 +3,45 @@
 use platform::error::Code;
 use proto::{
     catalog::v1 as wire,
-    common::v1::{Filter, ListRequest, Operator, Sort},
+    common::v1::{ListRequest, Operator},
 };
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::PgPool;
 
-use crate::harness::{Catalog, NOW, admin, new_product, refusal};
+use crate::harness::{NOW, TestApp, filter, new_product, rejection, sort};
 
-fn filter(field: &str, operator: Operator, values: &[&str]) -> ListRequest {
+fn sorted(keys: &str) -> ListRequest {
     ListRequest {
-        filters: vec![Filter {
-            field: field.into(),
-            operator: operator.into(),
-            values: values.iter().map(|value| (*value).to_owned()).collect(),
-        }],
+        sort: sort(keys),
         ..ListRequest::default()
     }
 }
 
-fn sorted(keys: &[&str]) -> ListRequest {
-    let keys = keys.iter().map(|key| Sort {
-        field: key.trim_start_matches('-').into(),
-        descending: key.starts_with('-'),
-    });
-    ListRequest {
-        sort: keys.collect(),
-        ..ListRequest::default()
-    }
-}
-
-async fn products(catalog: &mut Catalog, list: ListRequest) -> Vec<String> {
+async fn products(app: &TestApp, list: ListRequest) -> Vec<String> {
     let request = wire::ListProductsRequest { list: Some(list) };
-    let answer = catalog
-        .products
-        .list_products(admin(request))
+    let response = app
+        .admin
+        .products()
+        .list_products(request)
         .await
         .unwrap()
         .into_inner();
-    assert!(answer.page.unwrap().total >= answer.products.len() as u64);
-    answer
+    assert!(response.page.unwrap().total >= response.products.len() as u64);
+    response
         .products
         .into_iter()
         .map(|product| product.name)
         .collect()
 }
 
-async fn categories(catalog: &mut Catalog, list: ListRequest) -> Vec<String> {
+async fn categories(app: &TestApp, list: ListRequest) -> Vec<String> {
     let request = wire::ListCategoriesRequest { list: Some(list) };
-    let answer = catalog
-        .categories
-        .list_categories(admin(request))
+    let response = app
+        .admin
+        .categories()
+        .list_categories(request)
         .await
         .unwrap();
-    answer
+    response
         .into_inner()
         .categories
         .into_iter()
@@ -63,11 +50,8 @@ async fn categories(catalog: &mut Catalog, list: ListRequest) -> Vec<String> {
 }
 
 /// Products a to d in two categories, in the order c, d, a, b.
-async fn shop(catalog: &mut Catalog) -> (wire::Category, wire::Category) {
-    let (hats, shoes) = (
-        catalog.category("Hats").await,
-        catalog.category("Shoes").await,
-    );
+async fn shop(app: &TestApp) -> (wire::Category, wire::Category) {
+    let (hats, shoes) = (app.category("Hats").await, app.category("Shoes").await);
     for (name, order, category) in [
         ("a", "10", &hats),
         ("b", "10", &hats),
@@ -83,16 +67,16 @@ async fn shop(catalog: &mut Catalog) -> (wire::Category, wire::Category) {
             r#type: (if name == "c" { 2 } else { 0 }),
             ..new_product(category)
         };
-        catalog.product(request).await;
+        app.product(request).await;
     }
     (hats, shoes)
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn products_are_filtered(pool: PgPoolOptions, server: PgConnectOptions) {
+async fn products_are_filtered(pool: PgPool) {
     use Operator::{Eq, Gte, Ilike, In, Lte, Nin};
-    let mut catalog = Catalog::start(pool, server).await;
-    let (hats, shoes) = shop(&mut catalog).await;
+    let app = TestApp::new(pool).await;
+    let (hats, shoes) = shop(&app).await;
     for (list, expected) in [
         (filter("available", Eq, &["true"]), "a"),
         (filter("categoryId", Eq, &[&hats.id.to_uppercase()]), "ab"),
@@ -112,37 +96,37 @@ async fn products_are_filtered(pool: PgPoolOptions, server: PgConnectOptions) {
         (filter("createdAt", Eq, &[NOW]), "cdab"),
         (filter("updatedAt", Gte, &["2026-02-01"]), ""),
     ] {
-        let found = products(&mut catalog, list.clone()).await.concat();
+        let found = products(&app, list.clone()).await.concat();
         assert_eq!(found, expected, "{list:?}");
     }
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn products_are_sorted(pool: PgPoolOptions, server: PgConnectOptions) {
-    let mut catalog = Catalog::start(pool, server).await;
-    shop(&mut catalog).await;
+async fn products_are_sorted(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    shop(&app).await;
     for (keys, expected) in [
-        (&[][..], "cdab"),
-        (&["order"], "cdab"),
-        (&["-featured", "order"], "dcab"),
-        (&["createdAt"], "abcd"),
+        ("", "cdab"),
+        ("order", "cdab"),
+        ("-featured,order", "dcab"),
+        ("createdAt", "abcd"),
     ] {
         assert_eq!(
-            products(&mut catalog, sorted(keys)).await.concat(),
+            products(&app, sorted(keys)).await.concat(),
             expected,
             "{keys:?}"
         );
     }
-    let down = products(&mut catalog, sorted(&["-order"])).await;
+    let down = products(&app, sorted("-order")).await;
     assert_eq!(down[2..], ["d", "c"]);
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn categories_know_their_products(pool: PgPoolOptions, server: PgConnectOptions) {
+async fn categories_are_filtered_by_their_products(pool: PgPool) {
     use Operator::Eq;
-    let mut catalog = Catalog::start(pool, server).await;
-    shop(&mut catalog).await;
-    catalog.category("Empty").await;
+    let app = TestApp::new(pool).await;
+    shop(&app).await;
+    app.category("Empty").await;
     for (list, expected) in [
         (filter("availableProducts", Eq, &["true"]), &["Hats"][..]),
         (
@@ -152,19 +136,15 @@ async fn categories_know_their_products(pool: PgPoolOptions, server: PgConnectOp
         (filter("visibleProducts", Eq, &["true"]), &["Hats", "Shoes"]),
         (filter("visibleProducts", Eq, &["false"]), &["Empty"]),
         (filter("title", Eq, &["hA"]), &["Hats"]),
-        (sorted(&["title"]), &["Empty", "Hats", "Shoes"]),
+        (sorted("title"), &["Empty", "Hats", "Shoes"]),
     ] {
-        assert_eq!(
-            categories(&mut catalog, list.clone()).await,
-            expected,
-            "{list:?}"
-        );
+        assert_eq!(categories(&app, list.clone()).await, expected, "{list:?}");
     }
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn what_is_not_in_the_table_is_refused(pool: PgPoolOptions, server: PgConnectOptions) {
-    let mut catalog = Catalog::start(pool, server).await;
+async fn fields_outside_the_list_table_are_refused(pool: PgPool) {
+    let app = TestApp::new(pool).await;
     let included = ListRequest {
         include: vec!["secrets".into()],
         ..ListRequest::default()
@@ -174,38 +154,39 @@ async fn what_is_not_in_the_table_is_refused(pool: PgPoolOptions, server: PgConn
         filter("order", Operator::In, &["1"]),
         filter("order", Operator::Eq, &["x"]),
         filter("typeCode", Operator::Eq, &["toy"]),
-        sorted(&["price"]),
-        sorted(&["name"]),
+        sorted("price"),
+        sorted("name"),
         included,
     ] {
         let request = wire::ListProductsRequest { list: Some(list) };
-        let refused = refusal(catalog.products.list_products(admin(request)).await);
-        assert_eq!(refused.0, Code::InvalidQuery);
+        let rejected = rejection(app.admin.products().list_products(request).await);
+        assert_eq!(rejected.code, Code::InvalidQuery);
     }
     let get = wire::GetProductRequest {
         id: "x".into(),
         include: vec!["lines".into()],
     };
-    let refused = refusal(catalog.products.get_product(admin(get)).await);
-    assert_eq!(refused.0, Code::InvalidQuery);
+    let rejected = rejection(app.admin.products().get_product(get).await);
+    assert_eq!(rejected.code, Code::InvalidQuery);
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn relations_are_embedded_where_asked(pool: PgPoolOptions, server: PgConnectOptions) {
-    let mut catalog = Catalog::start(pool, server).await;
-    let (category, tax_rate) = (catalog.category("Hats").await, catalog.tax_rate("20").await);
+async fn requested_relations_are_embedded(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (category, tax_rate) = (app.category("Hats").await, app.tax_rate("20").await);
     let mut request = new_product(&category);
     request.tax_rate_id = Some(tax_rate.id.clone());
-    catalog.product(request).await;
-    catalog.product(new_product(&category)).await;
+    app.product(request).await;
+    app.product(new_product(&category)).await;
     let list = ListRequest {
         include: vec!["category".into(), "taxRate".into()],
         ..ListRequest::default()
     };
     let request = wire::ListProductsRequest { list: Some(list) };
-    let listed = catalog
-        .products
-        .list_products(admin(request))
+    let listed = app
+        .admin
+        .products()
+        .list_products(request)
         .await
         .unwrap()
         .into_inner();

@@ -1,9 +1,6 @@
-//! catalog-svc from the outside: its gRPC on a fresh Postgres, wallet-svc played by a small server.
-#![expect(
-    clippy::unwrap_used,
-    clippy::default_trait_access,
-    reason = "what is unexpected ends a test, and empty requests need no name"
-)]
+//! catalog-svc through its gRPC API, on a real Postgres (`DATABASE_URL`, a role that may create
+//! databases) and with a fake wallet-svc. Each test has a database of its own.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 mod access;
 mod assets;
@@ -14,6 +11,7 @@ mod idempotency;
 mod imports;
 mod lists;
 mod pages;
+mod product_bodies;
 mod product_patch;
 mod product_questions;
 mod products;

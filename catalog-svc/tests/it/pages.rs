@@ -10,48 +10,40 @@ use proto::{
         catalog::{CATEGORIES, PRODUCTS, QUESTION_TYPES, QUESTIONS, TAX_RATES},
     },
 };
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::PgPool;
 
-use crate::harness::{Catalog, admin, new_product, new_question};
+use crate::harness::{TestApp, new_category, new_product, new_question};
 
 const ROWS: usize = 23;
 const SIZE: u32 = 4;
 
-/// Rows that nothing but their ids tells apart.
-async fn fill(catalog: &mut Catalog) {
-    let category = catalog.category("Same").await;
+/// Creates rows that differ only in their ids.
+async fn fill(app: &TestApp) {
+    let category = app.category("Same").await;
     for row in 0..ROWS {
         let mut request = new_product(&category);
         request.name = Some("Same shoe".into());
         request.order = Some("1".into());
-        catalog.product(request).await;
-        catalog.tax_rate("20").await;
-        catalog.question(new_question("Same?")).await;
+        app.product(request).await;
+        app.tax_rate("20").await;
+        app.question(new_question("Same?")).await;
         if row > 0 {
-            let request = wire::CreateCategoryRequest {
-                title: "Same".into(),
-                order: Some(category.order.clone()),
-                ..Default::default()
-            };
-            let created = catalog.categories.create_category(admin(request)).await;
-            created.unwrap();
+            let mut request = new_category("Same");
+            request.order = Some(category.order.clone());
+            app.create_category(request).await;
         }
     }
 }
 
-/// A page of the list: its ids, and how it goes on.
-async fn page(
-    catalog: &mut Catalog,
-    table: &ListTable,
-    list: ListRequest,
-) -> (Vec<String>, PageInfo) {
+/// Reads a page of the list: its ids and its info.
+async fn page(app: &TestApp, table: &ListTable, list: ListRequest) -> (Vec<String>, PageInfo) {
     macro_rules! page {
         ($client:ident.$rpc:ident($request:ident).$rows:ident, $id:ident) => {{
             let request = wire::$request { list: Some(list) };
-            let answer = catalog.$client.$rpc(admin(request)).await.unwrap();
-            let answer = answer.into_inner();
-            let ids = answer.$rows.into_iter().map(|row| row.$id).collect();
-            (ids, answer.page.unwrap())
+            let response = app.admin.$client().$rpc(request).await.unwrap();
+            let response = response.into_inner();
+            let ids = response.$rows.into_iter().map(|row| row.$id).collect();
+            (ids, response.page.unwrap())
         }};
     }
     match table.resource {
@@ -71,7 +63,7 @@ async fn page(
     }
 }
 
-/// All sorts by one field, and the default one.
+/// Returns all sorts by one field, and the default one.
 fn sorts(table: &ListTable) -> Vec<Vec<Sort>> {
     let sortable = table.fields.iter().filter(|field| field.sortable);
     let each = sortable.flat_map(|field| {
@@ -85,13 +77,8 @@ fn sorts(table: &ListTable) -> Vec<Vec<Sort>> {
     each.chain([Vec::new()]).collect()
 }
 
-/// The ids on all pages, by number or by cursor.
-async fn walk(
-    catalog: &mut Catalog,
-    table: &ListTable,
-    sort: &[Sort],
-    by_cursor: bool,
-) -> Vec<String> {
+/// Reads the ids on all pages, by number or by cursor.
+async fn walk(app: &TestApp, table: &ListTable, sort: &[Sort], by_cursor: bool) -> Vec<String> {
     let mut list = ListRequest {
         sort: sort.to_vec(),
         page_size: Some(SIZE),
@@ -102,7 +89,7 @@ async fn walk(
         if !by_cursor {
             list.page_number = Some(number);
         }
-        let (ids, info) = page(catalog, table, list.clone()).await;
+        let (ids, info) = page(app, table, list.clone()).await;
         seen.extend(ids);
         assert!(info.total >= seen.len() as u64);
         if info.next_cursor.is_empty() {
@@ -117,9 +104,9 @@ async fn walk(
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn every_row_is_on_one_page(pool: PgPoolOptions, server: PgConnectOptions) {
-    let mut catalog = Catalog::start(pool, server).await;
-    fill(&mut catalog).await;
+async fn every_row_is_on_exactly_one_page(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    fill(&app).await;
     for (table, rows) in [
         (PRODUCTS, ROWS),
         (CATEGORIES, ROWS),
@@ -128,8 +115,8 @@ async fn every_row_is_on_one_page(pool: PgPoolOptions, server: PgConnectOptions)
         (QUESTION_TYPES, 5),
     ] {
         for sort in sorts(&table) {
-            let by_number = walk(&mut catalog, &table, &sort, false).await;
-            let by_cursor = walk(&mut catalog, &table, &sort, true).await;
+            let by_number = walk(&app, &table, &sort, false).await;
+            let by_cursor = walk(&app, &table, &sort, true).await;
             let what = format!("{} by {sort:?}", table.resource);
             assert_eq!(by_number, by_cursor, "{what}");
             let distinct: HashSet<_> = by_number.iter().collect();

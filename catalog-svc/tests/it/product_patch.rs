@@ -2,24 +2,14 @@
 
 use chrono::TimeDelta;
 use platform::error::Code;
-use prost_types::FieldMask;
 use proto::catalog::v1 as wire;
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::PgPool;
 
-use crate::harness::{Catalog, admin, invalid, new_product, refusal};
+use crate::harness::{Rejection, TestApp, invalid, mask, new_product, rejection};
 
-fn mask(paths: &[&str]) -> FieldMask {
-    FieldMask {
-        paths: paths.iter().map(|path| (*path).to_owned()).collect(),
-    }
-}
-
-/// A product with a value in every field that can be cleared.
-async fn full_product(catalog: &mut Catalog) -> wire::Product {
-    let (category, tax_rate) = (
-        catalog.category("Shoes").await,
-        catalog.tax_rate("20").await,
-    );
+/// Creates a product with a value in every field that can be cleared.
+async fn full_product(app: &TestApp) -> wire::Product {
+    let (category, tax_rate) = (app.category("Shoes").await, app.tax_rate("20").await);
     let some = || Some("x".to_owned());
     let request = wire::CreateProductRequest {
         name: some(),
@@ -33,36 +23,36 @@ async fn full_product(catalog: &mut Catalog) -> wire::Product {
         thumbnail: some(),
         ..new_product(&category)
     };
-    catalog.product(request).await
+    app.product(request).await
 }
 
 async fn patch(
-    catalog: &mut Catalog,
+    app: &TestApp,
     request: wire::UpdateProductRequest,
-) -> Result<wire::Product, (Code, Vec<(String, &'static str)>)> {
-    match catalog.products.update_product(admin(request)).await {
-        Ok(answer) => Ok(answer.into_inner().product.unwrap()),
-        refused => Err(refusal(refused)),
+) -> Result<wire::Product, Rejection> {
+    match app.admin.products().update_product(request).await {
+        Ok(response) => Ok(response.into_inner().product.unwrap()),
+        rejected => Err(rejection(rejected)),
     }
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn nothing_named_changes_nothing(pool: PgPoolOptions, server: PgConnectOptions) {
-    let mut catalog = Catalog::start(pool, server).await;
-    let product = full_product(&mut catalog).await;
-    catalog.clock.advance(TimeDelta::hours(1));
+async fn an_empty_mask_changes_nothing(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let product = full_product(&app).await;
+    app.clock.advance(TimeDelta::hours(1));
     let request = wire::UpdateProductRequest {
         id: product.id.clone(),
         ..Default::default()
     };
-    assert_eq!(patch(&mut catalog, request).await, Ok(product.clone()));
-    assert_eq!(catalog.events(&product.id).await.len(), 1);
+    assert_eq!(patch(&app, request).await, Ok(product.clone()));
+    assert_eq!(app.event_types(&product.id).await.len(), 1);
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn null_clears_what_can_be_empty(pool: PgPoolOptions, server: PgConnectOptions) {
-    let mut catalog = Catalog::start(pool, server).await;
-    let product = full_product(&mut catalog).await;
+async fn null_clears_optional_fields(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let product = full_product(&app).await;
     let request = wire::UpdateProductRequest {
         id: product.id.clone(),
         update_mask: Some(mask(&[
@@ -91,14 +81,14 @@ async fn null_clears_what_can_be_empty(pool: PgPoolOptions, server: PgConnectOpt
         thumbnail_url: None,
         ..product.clone()
     };
-    assert_eq!(patch(&mut catalog, request).await, Ok(cleared.clone()));
-    assert_eq!(catalog.get_product(&product.id).await.unwrap(), cleared);
+    assert_eq!(patch(&app, request).await, Ok(cleared.clone()));
+    assert_eq!(app.get_product(&product.id).await.unwrap(), cleared);
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn null_is_refused_elsewhere(pool: PgPoolOptions, server: PgConnectOptions) {
-    let mut catalog = Catalog::start(pool, server).await;
-    let product = full_product(&mut catalog).await;
+async fn null_is_refused_for_required_fields(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let product = full_product(&app).await;
     for (path, field) in [
         ("name", "name"),
         ("category_id", "categoryId"),
@@ -118,10 +108,7 @@ async fn null_is_refused_elsewhere(pool: PgPoolOptions, server: PgConnectOptions
             update_mask: Some(mask(&[path])),
             ..Default::default()
         };
-        assert_eq!(
-            patch(&mut catalog, request).await,
-            Err(invalid(field, "type"))
-        );
+        assert_eq!(patch(&app, request).await, Err(invalid(field, "type")));
     }
     let request = wire::UpdateProductRequest {
         id: product.id.clone(),
@@ -129,18 +116,18 @@ async fn null_is_refused_elsewhere(pool: PgPoolOptions, server: PgConnectOptions
         ..Default::default()
     };
     assert_eq!(
-        patch(&mut catalog, request).await,
+        patch(&app, request).await,
         Err(invalid("prise", "unknown_field"))
     );
-    assert_eq!(catalog.get_product(&product.id).await.unwrap(), product);
+    assert_eq!(app.get_product(&product.id).await.unwrap(), product);
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn every_field_can_be_set(pool: PgPoolOptions, server: PgConnectOptions) {
-    let mut catalog = Catalog::start(pool, server).await;
-    let product = full_product(&mut catalog).await;
-    let (category, tax_rate) = (catalog.category("Hats").await, catalog.tax_rate("5").await);
-    catalog.clock.advance(TimeDelta::milliseconds(1));
+async fn every_field_can_be_set(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let product = full_product(&app).await;
+    let (category, tax_rate) = (app.category("Hats").await, app.tax_rate("5").await);
+    app.clock.advance(TimeDelta::milliseconds(1));
     let some = || Some("y".to_owned());
     let request = wire::UpdateProductRequest {
         id: product.id.clone(),
@@ -187,7 +174,7 @@ async fn every_field_can_be_set(pool: PgPoolOptions, server: PgConnectOptions) {
             "custom_data",
         ])),
     };
-    let changed = patch(&mut catalog, request).await.unwrap();
+    let changed = patch(&app, request).await.unwrap();
     insta::assert_debug_snapshot!(changed, @r#"
     Product {
         id: "018bcfe5-6804-71bb-94d8-d101b5b90000",
@@ -245,73 +232,65 @@ async fn every_field_can_be_set(pool: PgPoolOptions, server: PgConnectOptions) {
         questions: None,
     }
     "#);
-    assert_eq!(catalog.get_product(&product.id).await.unwrap(), changed);
-    let events = catalog.events(&product.id).await;
-    assert_eq!(
-        events,
-        [("ProductCreated".into(), 1), ("ProductUpdated".into(), 2)]
-    );
+    assert_eq!(app.get_product(&product.id).await.unwrap(), changed);
+    let events = app.event_types(&product.id).await;
+    assert_eq!(events, ["ProductCreated", "ProductUpdated"]);
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn amounts_must_fit_the_asset_after_the_patch(pool: PgPoolOptions, server: PgConnectOptions) {
-    let mut catalog = Catalog::start(pool, server).await;
-    let category = catalog.category("Shoes").await;
+async fn amounts_must_fit_the_asset_after_the_patch(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let category = app.category("Shoes").await;
     let mut request = new_product(&category);
     request.price = "9.99".into();
-    let product = catalog.product(request).await;
+    let product = app.product(request).await;
     let update = |paths: &[&str]| wire::UpdateProductRequest {
         id: product.id.clone(),
         update_mask: Some(mask(paths)),
         ..Default::default()
     };
     let precision = |field: &str| {
-        let fields = vec![(field.to_owned(), "precision")];
-        Err((Code::AmountPrecision, fields))
+        Err(Rejection::of_field(
+            Code::AmountPrecision,
+            field,
+            "precision",
+        ))
     };
     let mut request = update(&["asset_code"]);
     request.asset_code = Some("points".into());
-    assert_eq!(
-        patch(&mut catalog, request.clone()).await,
-        precision("price")
-    );
+    assert_eq!(patch(&app, request.clone()).await, precision("price"));
     request = update(&["asset_code", "price"]);
     (request.asset_code, request.price) = (Some("points".into()), Some("9.00000000".into()));
-    let changed = patch(&mut catalog, request).await.unwrap();
+    let changed = patch(&app, request).await.unwrap();
     assert_eq!(
         (changed.asset_code.as_str(), changed.price.as_str()),
         ("points", "9.00000000")
     );
     let mut request = update(&["bonus"]);
     request.bonus = Some("0.5".into());
-    assert_eq!(patch(&mut catalog, request).await, precision("bonus"));
-    for (code, fault) in [
-        (
-            "old",
-            (
-                Code::AssetDisabled,
-                vec![("assetCode".to_owned(), "asset_disabled")],
-            ),
-        ),
+    assert_eq!(patch(&app, request).await, precision("bonus"));
+    let disabled = Rejection::of_field(Code::AssetDisabled, "assetCode", "asset_disabled");
+    for (code, rejection) in [
+        ("old", disabled),
         ("eur", invalid("assetCode", "unknown_reference")),
     ] {
         let mut request = update(&["asset_code"]);
         request.asset_code = Some(code.into());
-        assert_eq!(patch(&mut catalog, request).await, Err(fault));
+        assert_eq!(patch(&app, request).await, Err(rejection));
     }
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn a_price_changes_without_wallet_svc(pool: PgPoolOptions, server: PgConnectOptions) {
-    let mut catalog = Catalog::start(pool, server).await;
-    let product = full_product(&mut catalog).await;
-    catalog.wallet.go_away();
+async fn a_price_changes_without_wallet_svc(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let product = full_product(&app).await;
+    app.wallet.make_unavailable();
     let request = wire::UpdateProductRequest {
         id: product.id.clone(),
         price: Some("7.77".into()),
         update_mask: Some(mask(&["price"])),
         ..Default::default()
     };
-    let changed = patch(&mut catalog, request).await.unwrap();
+    let changed = patch(&app, request).await.unwrap();
     assert_eq!(changed.price_with_tax, "9.32000000");
 }

@@ -1,36 +1,35 @@
-//! Questions: what they are made of, how they change, and the types they can have.
+//! Questions: bodies, rejections, patches, deletions, lists and types.
 
 use chrono::TimeDelta;
 use platform::{error::Code, idempotency};
-use prost_types::FieldMask;
 use proto::{
     catalog::v1 as wire,
-    common::v1::{Filter, ListRequest, Operator, Sort},
+    common::v1::{ListRequest, Operator},
 };
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::PgPool;
 use tonic::Status;
 
-use crate::harness::{Catalog, admin, invalid, keyed, new_product, new_question, refusal};
+use crate::harness::{
+    TestApp, empty, filter, invalid, keyed, mask, new_product, new_question, rejection, sort,
+};
 
 fn update(id: &str, paths: &[&str]) -> wire::UpdateQuestionRequest {
     wire::UpdateQuestionRequest {
         id: id.into(),
-        update_mask: Some(FieldMask {
-            paths: paths.iter().map(|path| (*path).to_owned()).collect(),
-        }),
+        update_mask: Some(mask(paths)),
         ..Default::default()
     }
 }
 
-async fn get(catalog: &mut Catalog, id: &str) -> Result<wire::Question, Status> {
+async fn get(app: &TestApp, id: &str) -> Result<wire::Question, Status> {
     let request = wire::GetQuestionRequest { id: id.into() };
-    let answer = catalog.questions.get_question(admin(request)).await?;
-    Ok(answer.into_inner().question.unwrap())
+    let response = app.admin.questions().get_question(request).await?;
+    Ok(response.into_inner().question.unwrap())
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn a_question_says_what_an_answer_looks_like(pool: PgPoolOptions, server: PgConnectOptions) {
-    let mut catalog = Catalog::start(pool, server).await;
+async fn a_question_has_the_schema_of_its_answers(pool: PgPool) {
+    let app = TestApp::new(pool).await;
     let request = wire::CreateQuestionRequest {
         description: Some("Pick some".into()),
         type_code: "multiple".into(),
@@ -39,7 +38,7 @@ async fn a_question_says_what_an_answer_looks_like(pool: PgPoolOptions, server: 
         custom_data: Some(r#"{"n": 1.10}"#.into()),
         ..new_question("Colors?")
     };
-    let question = catalog.question(request).await;
+    let question = app.question(request).await;
     insta::assert_debug_snapshot!(question, @r#"
     Question {
         id: "018bcfe5-6800-710a-adec-89025cc10000",
@@ -68,7 +67,7 @@ async fn a_question_says_what_an_answer_looks_like(pool: PgPoolOptions, server: 
         ),
     }
     "#);
-    assert_eq!(get(&mut catalog, &question.id).await.unwrap(), question);
+    assert_eq!(get(&app, &question.id).await.unwrap(), question);
     for (kind, schema) in [
         ("text", r#"{"type":"string"}"#),
         ("date", r#"{"format":"date","type":"string"}"#),
@@ -81,13 +80,13 @@ async fn a_question_says_what_an_answer_looks_like(pool: PgPoolOptions, server: 
             configurations: choices,
             ..new_question("?")
         };
-        assert_eq!(catalog.question(request).await.json_schema, schema);
+        assert_eq!(app.question(request).await.json_schema, schema);
     }
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn what_is_wrong_is_named(pool: PgPoolOptions, server: PgConnectOptions) {
-    let mut catalog = Catalog::start(pool, server).await;
+async fn invalid_fields_are_named(pool: PgPool) {
+    let app = TestApp::new(pool).await;
     let with = |change: fn(&mut wire::CreateQuestionRequest)| {
         let mut request = new_question("?");
         change(&mut request);
@@ -128,25 +127,25 @@ async fn what_is_wrong_is_named(pool: PgPoolOptions, server: PgConnectOptions) {
             "length",
         ),
     ] {
-        let refused = refusal(catalog.questions.create_question(admin(request)).await);
-        assert_eq!(refused, invalid(field, code));
+        let rejected = rejection(app.admin.questions().create_question(request).await);
+        assert_eq!(rejected, invalid(field, code));
     }
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn an_update_changes_what_it_names(pool: PgPoolOptions, server: PgConnectOptions) {
-    let mut catalog = Catalog::start(pool, server).await;
+async fn a_patch_changes_the_fields_of_its_mask(pool: PgPool) {
+    let app = TestApp::new(pool).await;
     let request = wire::CreateQuestionRequest {
         type_code: "single".into(),
         configurations: Some(r#"{"values":["a"]}"#.into()),
         description: Some("d".into()),
         ..new_question("?")
     };
-    let question = catalog.question(request).await;
-    catalog.clock.advance(TimeDelta::seconds(1));
-    let mut patch = async |request: wire::UpdateQuestionRequest| {
-        let answer = catalog.questions.update_question(admin(request)).await?;
-        Ok::<_, Status>(answer.into_inner().question.unwrap())
+    let question = app.question(request).await;
+    app.clock.advance(TimeDelta::seconds(1));
+    let patch = async |request: wire::UpdateQuestionRequest| {
+        let response = app.admin.questions().update_question(request).await?;
+        Ok::<_, Status>(response.into_inner().question.unwrap())
     };
     let same = patch(update(&question.id, &[])).await.unwrap();
     assert_eq!(same, question);
@@ -165,68 +164,71 @@ async fn an_update_changes_what_it_names(pool: PgPoolOptions, server: PgConnectO
     assert_eq!(changed, expected);
     assert_ne!(changed.updated_at, question.updated_at);
 
-    // The choices do not fit another type, and go with it.
+    // A type without choices must be set together with empty configurations.
     let mut request = update(&question.id, &["type_code"]);
     request.type_code = Some("text".into());
-    let refused = refusal(patch(request.clone()).await.map(tonic::Response::new));
-    assert_eq!(refused, invalid("configurations", "enum"));
+    let rejected = rejection(patch(request.clone()).await);
+    assert_eq!(rejected, invalid("configurations", "enum"));
     request.configurations = Some("{}".into());
-    request.update_mask = update("", &["type_code", "configurations"]).update_mask;
+    request.update_mask = Some(mask(&["type_code", "configurations"]));
     let changed = patch(request).await.unwrap();
     assert_eq!(changed.json_schema, r#"{"type":"string"}"#);
 
-    let refused = patch(update(&question.id, &["title"])).await;
-    let refused = refusal(refused.map(tonic::Response::new));
-    assert_eq!(refused, invalid("title", "type"));
+    let rejected = patch(update(&question.id, &["title"])).await;
+    let rejected = rejection(rejected);
+    assert_eq!(rejected, invalid("title", "type"));
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn a_question_that_is_asked_stays(pool: PgPoolOptions, server: PgConnectOptions) {
-    let mut catalog = Catalog::start(pool, server).await;
-    let category = catalog.category("Shoes").await;
-    let product = catalog.product(new_product(&category)).await;
-    let question = catalog.question(new_question("?")).await;
-    catalog.link(&product.id, &question.id).await.unwrap();
-    let delete = || {
-        admin(wire::DeleteQuestionRequest {
-            id: question.id.clone(),
-        })
+async fn an_attached_question_cannot_be_deleted(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let category = app.category("Shoes").await;
+    let product = app.product(new_product(&category)).await;
+    let question = app.question(new_question("?")).await;
+    app.link(&product.id, &question.id).await.unwrap();
+    let delete = || wire::DeleteQuestionRequest {
+        id: question.id.clone(),
     };
-    let refused = refusal(catalog.questions.delete_question(delete()).await);
-    assert_eq!(refused.0, Code::QuestionInUse);
+    let rejected = rejection(app.admin.questions().delete_question(delete()).await);
+    assert_eq!(rejected.code, Code::QuestionInUse);
 
-    // Deleted products ask nothing.
+    // A deleted product does not count.
     let gone = wire::DeleteProductRequest { id: product.id };
-    catalog.products.delete_product(admin(gone)).await.unwrap();
-    get(&mut catalog, &question.id).await.unwrap();
-    catalog.questions.delete_question(delete()).await.unwrap();
-    let refused = refusal(catalog.questions.delete_question(delete()).await);
-    assert_eq!(refused.0, Code::QuestionNotFound);
-    let missing = get(&mut catalog, &question.id).await;
-    let refused = refusal(missing.map(tonic::Response::new));
-    assert_eq!(refused.0, Code::QuestionNotFound);
-    let list = catalog
-        .questions
-        .list_questions(admin(Default::default()))
+    app.admin.products().delete_product(gone).await.unwrap();
+    get(&app, &question.id).await.unwrap();
+    app.admin
+        .questions()
+        .delete_question(delete())
         .await
         .unwrap();
+    let rejected = rejection(app.admin.questions().delete_question(delete()).await);
+    assert_eq!(rejected.code, Code::QuestionNotFound);
+    let missing = get(&app, &question.id).await;
+    let rejected = rejection(missing);
+    assert_eq!(rejected.code, Code::QuestionNotFound);
+    let list = app.admin.questions().list_questions(empty()).await.unwrap();
     assert_eq!(list.into_inner().page.unwrap().total, 0);
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn a_key_has_one_effect(pool: PgPoolOptions, server: PgConnectOptions) {
-    let mut catalog = Catalog::start(pool, server).await;
+async fn a_repeated_create_replays_its_response(pool: PgPool) {
+    let app = TestApp::new(pool).await;
     for replayed in [false, true] {
         let request = keyed(new_question("?"), "POST /questions", "aa");
-        let created = catalog.questions.create_question(request).await.unwrap();
+        let created = app
+            .admin
+            .questions()
+            .create_question(request)
+            .await
+            .unwrap();
         assert_eq!(idempotency::is_replay(created.metadata()), replayed);
     }
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn questions_are_filtered_and_sorted(pool: PgPoolOptions, server: PgConnectOptions) {
+async fn questions_are_filtered_and_sorted(pool: PgPool) {
     use Operator::{Eq, Gte, Ilike, In, Nin};
-    let mut catalog = Catalog::start(pool, server).await;
+    let app = TestApp::new(pool).await;
     for (title, kind, product) in [
         ("Age", "text", "service"),
         ("Birthday", "date", "digital"),
@@ -237,9 +239,9 @@ async fn questions_are_filtered_and_sorted(pool: PgPoolOptions, server: PgConnec
             product_type_code: product.into(),
             ..new_question(title)
         };
-        catalog.question(request).await;
+        app.question(request).await;
     }
-    for (field, operator, value, sort, expected) in [
+    for (field, operator, value, keys, expected) in [
         ("title", Eq, "o", "title", "Color"),
         ("title", Ilike, "%A%", "-title", "Birthday,Age"),
         ("typeCode", Eq, "text", "title", "Age,Color"),
@@ -261,43 +263,86 @@ async fn questions_are_filtered_and_sorted(pool: PgPoolOptions, server: PgConnec
             "Age,Birthday,Color",
         ),
     ] {
-        let sort = sort.split(',').map(|key| Sort {
-            field: key.trim_start_matches('-').into(),
-            descending: key.starts_with('-'),
-        });
         let list = ListRequest {
-            filters: vec![Filter {
-                field: field.into(),
-                operator: operator.into(),
-                values: vec![value.into()],
-            }],
-            sort: sort.collect(),
-            ..ListRequest::default()
+            sort: sort(keys),
+            ..filter(field, operator, &[value])
         };
         let request = wire::ListQuestionsRequest { list: Some(list) };
-        let answer = catalog.questions.list_questions(admin(request)).await;
-        let found = answer.unwrap().into_inner().questions;
+        let response = app.admin.questions().list_questions(request).await;
+        let found = response.unwrap().into_inner().questions;
         let titles: Vec<_> = found.into_iter().map(|question| question.title).collect();
         assert_eq!(titles.join(","), expected, "{field}={value}");
     }
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn types_are_fixed(pool: PgPoolOptions, server: PgConnectOptions) {
-    let mut catalog = Catalog::start(pool, server).await;
-    let answer = catalog
-        .questions
-        .list_question_types(admin(Default::default()))
+async fn the_question_types_are_fixed(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let response = app
+        .admin
+        .questions()
+        .list_question_types(empty())
         .await
         .unwrap()
         .into_inner();
-    assert_eq!(answer.page.unwrap().total, 5);
-    let codes: Vec<_> = answer.question_types.iter().map(|one| &*one.code).collect();
-    assert_eq!(codes, ["date", "multiple", "single", "text", "time"]);
-    for kind in &answer.question_types {
-        let code = catalog_svc::question::QuestionKind::parse(&kind.code).unwrap();
-        let schema = code.schema(&[], false).to_string();
-        assert_eq!(kind.json_schema_template, schema);
-        assert!(kind.created_at.is_some() && !kind.name.is_empty());
-    }
+    assert_eq!(response.page.unwrap().total, 5);
+    insta::assert_debug_snapshot!(response.question_types, @r#"
+    [
+        QuestionType {
+            code: "date",
+            name: "Date",
+            json_schema_template: "{\"format\":\"date\",\"type\":\"string\"}",
+            created_at: Some(
+                Timestamp {
+                    seconds: 1795824000,
+                    nanos: 0,
+                },
+            ),
+        },
+        QuestionType {
+            code: "multiple",
+            name: "Multiple choice",
+            json_schema_template: "{\"items\":{\"enum\":[],\"type\":\"string\"},\"type\":\"array\",\"uniqueItems\":true}",
+            created_at: Some(
+                Timestamp {
+                    seconds: 1795824000,
+                    nanos: 0,
+                },
+            ),
+        },
+        QuestionType {
+            code: "single",
+            name: "Single choice",
+            json_schema_template: "{\"enum\":[],\"type\":\"string\"}",
+            created_at: Some(
+                Timestamp {
+                    seconds: 1795824000,
+                    nanos: 0,
+                },
+            ),
+        },
+        QuestionType {
+            code: "text",
+            name: "Text",
+            json_schema_template: "{\"type\":\"string\"}",
+            created_at: Some(
+                Timestamp {
+                    seconds: 1795824000,
+                    nanos: 0,
+                },
+            ),
+        },
+        QuestionType {
+            code: "time",
+            name: "Time",
+            json_schema_template: "{\"format\":\"time\",\"type\":\"string\"}",
+            created_at: Some(
+                Timestamp {
+                    seconds: 1795824000,
+                    nanos: 0,
+                },
+            ),
+        },
+    ]
+    "#);
 }

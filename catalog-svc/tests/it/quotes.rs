@@ -1,10 +1,9 @@
 //! Quotes: a cart in one call.
 
-use prost_types::FieldMask;
 use proto::catalog::v1 as wire;
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::PgPool;
 
-use crate::harness::{Catalog, admin, invalid, new_product, new_question, refusal, service};
+use crate::harness::{TestApp, UNKNOWN, invalid, mask, new_product, new_question, rejection};
 
 fn cart(ids: &[&str]) -> wire::QuoteRequest {
     let lines = ids.iter().map(|id| wire::QuoteRequestLine {
@@ -17,18 +16,15 @@ fn cart(ids: &[&str]) -> wire::QuoteRequest {
     }
 }
 
-async fn quote(catalog: &mut Catalog, ids: &[&str]) -> Vec<wire::QuoteLine> {
-    let answer = catalog.quotes.quote(service(cart(ids))).await.unwrap();
-    answer.into_inner().lines
+async fn quote(app: &TestApp, ids: &[&str]) -> Vec<wire::QuoteLine> {
+    let response = app.service.quotes().quote(cart(ids)).await.unwrap();
+    response.into_inner().lines
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn a_line_says_what_an_order_keeps(pool: PgPoolOptions, server: PgConnectOptions) {
-    let mut catalog = Catalog::start(pool, server).await;
-    let (category, tax_rate) = (
-        catalog.category("Shoes").await,
-        catalog.tax_rate("10.75").await,
-    );
+async fn a_line_has_what_an_order_stores(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (category, tax_rate) = (app.category("Shoes").await, app.tax_rate("10.75").await);
     let request = wire::CreateProductRequest {
         name: Some("Red shoe".into()),
         tax_rate_id: Some(tax_rate.id),
@@ -38,8 +34,8 @@ async fn a_line_says_what_an_order_keeps(pool: PgPoolOptions, server: PgConnectO
         visible: Some(false),
         ..new_product(&category)
     };
-    let product = catalog.product(request).await;
-    let lines = quote(&mut catalog, &[&product.id]).await;
+    let product = app.product(request).await;
+    let lines = quote(&app, &[&product.id]).await;
     insta::assert_debug_snapshot!(lines, @r#"
     [
         QuoteLine {
@@ -87,33 +83,28 @@ async fn a_line_says_what_an_order_keeps(pool: PgPoolOptions, server: PgConnectO
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn lines_answer_in_order_whatever_they_name(pool: PgPoolOptions, server: PgConnectOptions) {
-    let mut catalog = Catalog::start(pool, server).await;
-    let category = catalog.category("Shoes").await;
-    let kept = catalog.product(new_product(&category)).await;
+async fn lines_keep_their_order_and_unknown_products_are_empty(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let category = app.category("Shoes").await;
+    let kept = app.product(new_product(&category)).await;
     let mut request = new_product(&category);
     request.available = Some(false);
-    let unavailable = catalog.product(request).await;
-    let deleted = catalog.product(new_product(&category)).await;
+    let unavailable = app.product(request).await;
+    let deleted = app.product(new_product(&category)).await;
     let delete = wire::DeleteProductRequest {
         id: deleted.id.clone(),
     };
-    catalog
-        .products
-        .delete_product(admin(delete))
-        .await
-        .unwrap();
+    app.admin.products().delete_product(delete).await.unwrap();
 
-    let unknown = "0192abcd-0000-7000-8000-00000000000f";
     let asked = [
         kept.id.as_str(),
-        unknown,
+        UNKNOWN,
         "x",
         &deleted.id,
         &unavailable.id,
         &kept.id,
     ];
-    let lines = quote(&mut catalog, &asked).await;
+    let lines = quote(&app, &asked).await;
     let known: Vec<_> = lines.iter().map(|line| line.product.is_some()).collect();
     assert_eq!(known, [true, false, false, false, true, true]);
     assert!(lines[0].available && !lines[4].available && lines[0] == lines[5]);
@@ -121,53 +112,44 @@ async fn lines_answer_in_order_whatever_they_name(pool: PgPoolOptions, server: P
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn a_quote_is_as_things_stand_now(pool: PgPoolOptions, server: PgConnectOptions) {
-    let mut catalog = Catalog::start(pool, server).await;
-    let category = catalog.category("Shoes").await;
-    let product = catalog.product(new_product(&category)).await;
+async fn a_quote_has_current_prices_without_wallet_svc(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let category = app.category("Shoes").await;
+    let product = app.product(new_product(&category)).await;
     assert_eq!(
-        quote(&mut catalog, &[&product.id]).await[0].unit_price,
+        quote(&app, &[&product.id]).await[0].unit_price,
         "10.00000000"
     );
     let update = wire::UpdateProductRequest {
         id: product.id.clone(),
         price: Some("15".into()),
-        update_mask: Some(FieldMask {
-            paths: vec!["price".into()],
-        }),
+        update_mask: Some(mask(&["price"])),
         ..Default::default()
     };
-    catalog
-        .products
-        .update_product(admin(update))
-        .await
-        .unwrap();
-    catalog.wallet.go_away();
+    app.admin.products().update_product(update).await.unwrap();
+    app.wallet.make_unavailable();
     assert_eq!(
-        quote(&mut catalog, &[&product.id]).await[0].unit_price,
+        quote(&app, &[&product.id]).await[0].unit_price,
         "15.00000000"
     );
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn a_cart_has_1_to_200_lines(pool: PgPoolOptions, server: PgConnectOptions) {
-    let mut catalog = Catalog::start(pool, server).await;
+async fn a_cart_has_1_to_200_lines(pool: PgPool) {
+    let app = TestApp::new(pool).await;
     for count in [0, 201] {
-        let refused = refusal(catalog.quotes.quote(service(cart(&vec!["x"; count]))).await);
-        assert_eq!(refused, invalid("lines", "length"));
+        let rejected = rejection(app.service.quotes().quote(cart(&vec!["x"; count])).await);
+        assert_eq!(rejected, invalid("lines", "length"));
     }
-    assert_eq!(quote(&mut catalog, &["x"; 200]).await.len(), 200);
+    assert_eq!(quote(&app, &["x"; 200]).await.len(), 200);
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn answers_are_held_against_the_products_questions(
-    pool: PgPoolOptions,
-    server: PgConnectOptions,
-) {
-    let mut catalog = Catalog::start(pool, server).await;
-    let category = catalog.category("Shoes").await;
-    let product = catalog.product(new_product(&category)).await;
-    let color = catalog
+async fn answers_are_checked_against_the_products_questions(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let category = app.category("Shoes").await;
+    let product = app.product(new_product(&category)).await;
+    let color = app
         .question(wire::CreateQuestionRequest {
             type_code: "multiple".into(),
             configurations: Some(r#"{"values":["red","blue"]}"#.into()),
@@ -175,9 +157,9 @@ async fn answers_are_held_against_the_products_questions(
             ..new_question("Color?")
         })
         .await;
-    let note = catalog.question(new_question("Note?")).await;
+    let note = app.question(new_question("Note?")).await;
     for question in [&color, &note] {
-        catalog.link(&product.id, &question.id).await.unwrap();
+        app.link(&product.id, &question.id).await.unwrap();
     }
     let (color, note) = (color.id.as_str(), note.id.as_str());
     let at = |choice: &str| format!("{color}{choice}");
@@ -200,10 +182,10 @@ async fn answers_are_held_against_the_products_questions(
     ] {
         let mut request = cart(&[&product.id]);
         request.lines[0].answers = answers.clone();
-        let answer = catalog.quotes.quote(service(request)).await.unwrap();
-        let found = &answer.get_ref().lines[0].answer_errors;
+        let response = app.service.quotes().quote(request).await.unwrap();
+        let found = &response.get_ref().lines[0].answer_errors;
         let found = found.iter().map(|error| (&error.path, error.code.as_str()));
         let expected = errors.iter().map(|(path, code)| (path, *code));
-        assert!(found.eq(expected), "{answers:?}: {answer:?}");
+        assert!(found.eq(expected), "{answers:?}: {response:?}");
     }
 }

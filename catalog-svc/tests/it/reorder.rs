@@ -1,18 +1,18 @@
-//! The order of products and categories, and how it is changed.
+//! Moves of products and categories in their order.
 
 use std::collections::HashSet;
 
 use platform::error::Code;
 use proto::catalog::v1 as wire;
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::PgPool;
 use tonic::{Response, Status};
 
-use crate::harness::{Catalog, admin, invalid, keyed, new_product, refusal, user};
-
-const UNKNOWN: &str = "0192abcd-0000-7000-8000-00000000000f";
+use crate::harness::{
+    TestApp, UNKNOWN, empty, invalid, keyed, new_category, new_product, rejection,
+};
 
 async fn move_category(
-    catalog: &mut Catalog,
+    app: &TestApp,
     id: &str,
     next: Option<&str>,
 ) -> Result<Response<wire::ReorderCategoryResponse>, Status> {
@@ -20,11 +20,11 @@ async fn move_category(
         id: id.into(),
         subsequent_id: next.map(str::to_owned),
     };
-    catalog.categories.reorder_category(admin(request)).await
+    app.admin.categories().reorder_category(request).await
 }
 
 async fn move_product(
-    catalog: &mut Catalog,
+    app: &TestApp,
     id: &str,
     next: Option<&str>,
 ) -> Result<Response<wire::ReorderProductResponse>, Status> {
@@ -32,64 +32,56 @@ async fn move_product(
         id: id.into(),
         subsequent_id: next.map(str::to_owned),
     };
-    catalog.products.reorder_product(admin(request)).await
+    app.admin.products().reorder_product(request).await
 }
 
-/// The categories in their order: titles and keys.
-async fn order(catalog: &mut Catalog) -> (String, Vec<String>) {
-    let answer = catalog
-        .categories
-        .list_categories(admin(Default::default()))
-        .await
-        .unwrap();
-    let found = answer.into_inner().categories.into_iter();
-    found
+/// The categories in their order.
+struct Categories {
+    titles: String,
+    ranks: Vec<String>,
+}
+
+async fn order(app: &TestApp) -> Categories {
+    let mut categories = app.admin.categories();
+    let response = categories.list_categories(wire::ListCategoriesRequest::default());
+    let found = response.await.unwrap().into_inner().categories.into_iter();
+    let (titles, ranks) = found
         .map(|category| (category.title, category.order))
-        .unzip()
+        .unzip();
+    Categories { titles, ranks }
 }
 
-async fn categories(catalog: &mut Catalog, titles: &str, order: Option<&str>) -> Vec<String> {
+/// Creates a category for each letter, and returns their ids.
+async fn categories(app: &TestApp, titles: &str, order: Option<&str>) -> Vec<String> {
     let mut ids = Vec::new();
-    for title in titles.split("") {
-        if title.is_empty() {
-            continue;
-        }
-        let request = wire::CreateCategoryRequest {
-            title: title.into(),
-            order: order.map(str::to_owned),
-            ..Default::default()
-        };
-        let created = catalog.categories.create_category(admin(request)).await;
-        ids.push(created.unwrap().into_inner().category.unwrap().id);
+    for title in titles.chars() {
+        let mut request = new_category(&title.to_string());
+        request.order = order.map(str::to_owned);
+        ids.push(app.create_category(request).await.id);
     }
     ids
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn equal_keys_do_not_stop_a_move(pool: PgPoolOptions, server: PgConnectOptions) {
-    let mut catalog = Catalog::start(pool, server).await;
-    let ids = categories(&mut catalog, "ABCDE", Some("1")).await;
-    move_category(&mut catalog, &ids[4], Some(&ids[0]))
-        .await
-        .unwrap();
-    let (titles, keys) = order(&mut catalog).await;
-    assert_eq!(titles, "EABCD");
-    assert_eq!(keys.iter().collect::<HashSet<_>>().len(), 5, "{keys:?}");
+async fn a_move_among_equal_ranks_makes_them_different(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ids = categories(&app, "ABCDE", Some("1")).await;
+    move_category(&app, &ids[4], Some(&ids[0])).await.unwrap();
+    let moved = order(&app).await;
+    assert_eq!(moved.titles, "EABCD");
+    assert_eq!(moved.ranks.iter().collect::<HashSet<_>>().len(), 5);
     for (from, to, expected) in [(0, 3, "EBCAD"), (2, 4, "CEBAD"), (3, 3, "CEBAD")] {
-        move_category(&mut catalog, &ids[from], Some(&ids[to]))
+        move_category(&app, &ids[from], Some(&ids[to]))
             .await
             .unwrap();
-        assert_eq!(order(&mut catalog).await.0, expected);
+        assert_eq!(order(&app).await.titles, expected);
     }
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn a_category_ends_right_before_another_or_last(
-    pool: PgPoolOptions,
-    server: PgConnectOptions,
-) {
-    let mut catalog = Catalog::start(pool, server).await;
-    let ids = categories(&mut catalog, "ABCD", None).await;
+async fn a_category_moves_right_before_another_or_to_the_end(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ids = categories(&app, "ABCD", None).await;
     for (next, expected) in [
         (Some(&ids[3]), "BCAD"),
         (None, "BCDA"),
@@ -98,43 +90,40 @@ async fn a_category_ends_right_before_another_or_last(
         (Some(&ids[1]), "ABCD"),
     ] {
         let next = next.map(String::as_str);
-        move_category(&mut catalog, &ids[0], next).await.unwrap();
-        assert_eq!(order(&mut catalog).await.0, expected, "{next:?}");
+        move_category(&app, &ids[0], next).await.unwrap();
+        assert_eq!(order(&app).await.titles, expected, "{next:?}");
     }
-    categories(&mut catalog, "E", None).await;
-    assert_eq!(order(&mut catalog).await.0, "ABCDE");
+    categories(&app, "E", None).await;
+    assert_eq!(order(&app).await.titles, "ABCDE");
 
     // Two of the moves above left it where it was.
-    let changed = ("CategoryChanged".to_owned(), 4);
-    assert_eq!(catalog.events(&ids[0]).await.last(), Some(&changed));
-    assert_eq!(catalog.events(&ids[1]).await.len(), 1);
+    assert_eq!(app.event_types(&ids[0]).await, ["CategoryChanged"; 4]);
+    assert_eq!(app.event_types(&ids[1]).await, ["CategoryChanged"]);
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn keys_are_numbers_and_not_text(pool: PgPoolOptions, server: PgConnectOptions) {
-    let mut catalog = Catalog::start(pool, server).await;
-    let ids = categories(&mut catalog, "ABCDEFGHIJKL", None).await;
-    move_category(&mut catalog, &ids[0], None).await.unwrap();
-    let (titles, keys) = order(&mut catalog).await;
-    assert_eq!(titles, "BCDEFGHIJKLA");
-    assert_eq!(keys.last().unwrap(), "13");
-    move_category(&mut catalog, &ids[1], Some(&ids[9]))
-        .await
-        .unwrap();
-    let (titles, keys) = order(&mut catalog).await;
-    assert_eq!(titles, "CDEFGHIBJKLA");
-    assert_eq!(keys[7], "9.5");
+async fn ranks_compare_as_numbers(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ids = categories(&app, "ABCDEFGHIJKL", None).await;
+    move_category(&app, &ids[0], None).await.unwrap();
+    let moved = order(&app).await;
+    assert_eq!(moved.titles, "BCDEFGHIJKLA");
+    assert_eq!(moved.ranks[11], "13");
+    move_category(&app, &ids[1], Some(&ids[9])).await.unwrap();
+    let moved = order(&app).await;
+    assert_eq!(moved.titles, "CDEFGHIBJKLA");
+    assert_eq!(moved.ranks[7], "9.5");
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn unknown_ids_are_refused(pool: PgPoolOptions, server: PgConnectOptions) {
-    let mut catalog = Catalog::start(pool, server).await;
-    let ids = categories(&mut catalog, "AB", None).await;
-    let category = catalog.category("C").await;
-    let product = catalog.product(new_product(&category)).await;
+async fn unknown_ids_are_refused(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ids = categories(&app, "AB", None).await;
+    let category = app.category("C").await;
+    let product = app.product(new_product(&category)).await;
     for id in [UNKNOWN, "x", &product.id] {
-        let refused = refusal(move_category(&mut catalog, id, None).await);
-        assert_eq!(refused.0, Code::CategoryNotFound);
+        let rejected = rejection(move_category(&app, id, None).await);
+        assert_eq!(rejected.code, Code::CategoryNotFound);
     }
     for (next, code) in [
         (UNKNOWN, "unknown_reference"),
@@ -142,88 +131,75 @@ async fn unknown_ids_are_refused(pool: PgPoolOptions, server: PgConnectOptions) 
         ("x", "format"),
         ("", "format"),
     ] {
-        let refused = refusal(move_category(&mut catalog, &ids[0], Some(next)).await);
-        assert_eq!(refused, invalid("subsequentId", code));
+        let rejected = rejection(move_category(&app, &ids[0], Some(next)).await);
+        assert_eq!(rejected, invalid("subsequentId", code));
     }
-    let refused = refusal(move_product(&mut catalog, &product.id, Some(&ids[0])).await);
-    assert_eq!(refused, invalid("subsequentId", "unknown_reference"));
-    let refused = refusal(move_product(&mut catalog, UNKNOWN, None).await);
-    assert_eq!(refused.0, Code::ProductNotFound);
+    let rejected = rejection(move_product(&app, &product.id, Some(&ids[0])).await);
+    assert_eq!(rejected, invalid("subsequentId", "unknown_reference"));
+    let rejected = rejection(move_product(&app, UNKNOWN, None).await);
+    assert_eq!(rejected.code, Code::ProductNotFound);
 
     let delete = wire::DeleteCategoryRequest { id: ids[1].clone() };
-    let deleted = catalog.categories.delete_category(admin(delete)).await;
+    let deleted = app.admin.categories().delete_category(delete).await;
     deleted.unwrap();
-    let refused = refusal(move_category(&mut catalog, &ids[0], Some(&ids[1])).await);
-    assert_eq!(refused, invalid("subsequentId", "unknown_reference"));
+    let rejected = rejection(move_category(&app, &ids[0], Some(&ids[1])).await);
+    assert_eq!(rejected, invalid("subsequentId", "unknown_reference"));
     let forbidden = [
-        refusal(
-            catalog
-                .categories
-                .reorder_category(user(Default::default()))
-                .await,
-        ),
-        refusal(
-            catalog
-                .products
-                .reorder_product(user(Default::default()))
-                .await,
-        ),
+        rejection(app.user.categories().reorder_category(empty()).await),
+        rejection(app.user.products().reorder_product(empty()).await),
     ];
-    assert!(forbidden.iter().all(|(code, _)| *code == Code::Forbidden));
-    assert_eq!(order(&mut catalog).await.0, "AC");
+    assert!(
+        forbidden
+            .iter()
+            .all(|rejected| rejected.code == Code::Forbidden)
+    );
+    assert_eq!(order(&app).await.titles, "AC");
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn moves_that_meet_leave_one_order(pool: PgPoolOptions, server: PgConnectOptions) {
-    let mut catalog = Catalog::start(pool, server).await;
-    let category = catalog.category("Shoes").await;
+async fn concurrent_moves_leave_every_rank_different(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let category = app.category("Shoes").await;
     let mut ids = Vec::new();
     for _ in 0..10 {
-        ids.push(catalog.product(new_product(&category)).await.id);
+        ids.push(app.product(new_product(&category)).await.id);
     }
     let moves = (0..20).map(|n| {
         let request = wire::ReorderProductRequest {
             id: ids[n * 7 % 10].clone(),
             subsequent_id: (n % 5 > 0).then(|| ids[n * 3 % 10].clone()),
         };
-        let mut products = catalog.products.clone();
-        async move { products.reorder_product(admin(request)).await }
+        let mut products = app.admin.products();
+        async move { products.reorder_product(request).await }
     });
     for moved in futures::future::join_all(moves).await {
         moved.unwrap();
     }
-    let answer = catalog
-        .products
-        .list_products(admin(Default::default()))
-        .await
-        .unwrap();
-    let products = answer.into_inner().products;
+    let response = app.admin.products().list_products(empty()).await.unwrap();
+    let products = response.into_inner().products;
     let seen: HashSet<_> = products.iter().map(|product| &product.id).collect();
     assert_eq!(seen, ids.iter().collect());
-    let keys: HashSet<_> = products.iter().map(|product| &product.order).collect();
-    assert_eq!(keys.len(), 10);
+    let ranks: HashSet<_> = products.iter().map(|product| &product.order).collect();
+    assert_eq!(ranks.len(), 10);
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn a_product_moves_once_per_key(pool: PgPoolOptions, server: PgConnectOptions) {
-    let mut catalog = Catalog::start(pool, server).await;
-    let category = catalog.category("Shoes").await;
-    let first = catalog.product(new_product(&category)).await;
-    let second = catalog.product(new_product(&category)).await;
+async fn a_repeated_move_replays_its_response(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let category = app.category("Shoes").await;
+    let first = app.product(new_product(&category)).await;
+    let second = app.product(new_product(&category)).await;
     let request = || wire::ReorderProductRequest {
         id: second.id.clone(),
         subsequent_id: Some(first.id.clone()),
     };
     for replayed in [false, true] {
         let request = keyed(request(), "POST /products/x/reorder", "aa");
-        let moved = catalog.products.reorder_product(request).await.unwrap();
+        let moved = app.admin.products().reorder_product(request).await.unwrap();
         assert_eq!(platform::idempotency::is_replay(moved.metadata()), replayed);
     }
-    let updated = [
-        ("ProductCreated".to_owned(), 1),
-        ("ProductUpdated".into(), 2),
-    ];
-    assert_eq!(catalog.events(&second.id).await, updated);
-    let moved = catalog.get_product(&second.id).await.unwrap();
+    let events = app.event_types(&second.id).await;
+    assert_eq!(events, ["ProductCreated", "ProductUpdated"]);
+    let moved = app.get_product(&second.id).await.unwrap();
     assert_eq!(moved.order, "0.99");
 }

@@ -1,38 +1,30 @@
 //! `filter[search]`: words in products and in the titles of their categories.
 
 use platform::error::Code;
-use prost_types::FieldMask;
 use proto::{
     catalog::v1 as wire,
-    common::v1::{Filter, ListRequest, Operator, Sort},
+    common::v1::{ListRequest, Operator},
 };
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::PgPool;
 
-use crate::harness::{Catalog, admin, new_product, refusal};
+use crate::harness::{TestApp, filter, mask, new_product, rejection, sort};
 
 fn search(words: &str) -> ListRequest {
-    ListRequest {
-        filters: vec![Filter {
-            field: "search".into(),
-            operator: Operator::Eq.into(),
-            values: vec![words.into()],
-        }],
-        ..ListRequest::default()
-    }
+    filter("search", Operator::Eq, &[words])
 }
 
-async fn found(catalog: &mut Catalog, list: ListRequest) -> String {
+async fn found(app: &TestApp, list: ListRequest) -> String {
     let request = wire::ListProductsRequest { list: Some(list) };
-    let answer = catalog.products.list_products(admin(request)).await;
-    let answer = answer.unwrap().into_inner();
-    assert_eq!(answer.page.unwrap().total, answer.products.len() as u64);
-    let names = answer.products.into_iter().map(|product| product.name);
+    let response = app.admin.products().list_products(request).await;
+    let response = response.unwrap().into_inner();
+    assert_eq!(response.page.unwrap().total, response.products.len() as u64);
+    let names = response.products.into_iter().map(|product| product.name);
     names.collect::<Vec<_>>().join(", ")
 }
 
-async fn shop(catalog: &mut Catalog) -> wire::Category {
-    let sweets = catalog.category("Süßes & Desserts").await;
-    let shoes = catalog.category("Shoes").await;
+async fn shop(app: &TestApp) -> wire::Category {
+    let sweets = app.category("Süßes & Desserts").await;
+    let shoes = app.category("Shoes").await;
     for (name, description, category) in [
         ("Boot", Some("a red.shoe for winter"), &shoes),
         ("Red shoe", Some("plain"), &shoes),
@@ -44,15 +36,15 @@ async fn shop(catalog: &mut Catalog) -> wire::Category {
             description: description.map(str::to_owned),
             ..new_product(category)
         };
-        catalog.product(request).await;
+        app.product(request).await;
     }
     sweets
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn every_word_has_to_occur(pool: PgPoolOptions, server: PgConnectOptions) {
-    let mut catalog = Catalog::start(pool, server).await;
-    shop(&mut catalog).await;
+async fn a_search_needs_every_word(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    shop(&app).await;
     for (words, expected) in [
         ("red", "Red shoe, Boot"),
         ("RED shoe", "Red shoe, Boot"),
@@ -72,50 +64,41 @@ async fn every_word_has_to_occur(pool: PgPoolOptions, server: PgConnectOptions) 
         ("red & !shoe | (x:*)", ""),
         ("nothing", ""),
     ] {
-        assert_eq!(
-            found(&mut catalog, search(words)).await,
-            expected,
-            "{words}"
-        );
+        assert_eq!(found(&app, search(words)).await, expected, "{words}");
     }
     let many = "x ".repeat(17);
     for words in ["", "  ", "!!!", &many] {
         let list = Some(search(words));
         let request = wire::ListProductsRequest { list };
-        let refused = refusal(catalog.products.list_products(admin(request)).await);
-        assert_eq!(refused.0, Code::InvalidQuery, "{words}");
+        let rejected = rejection(app.admin.products().list_products(request).await);
+        assert_eq!(rejected.code, Code::InvalidQuery, "{words}");
     }
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn changes_are_found_at_once(pool: PgPoolOptions, server: PgConnectOptions) {
-    let mut catalog = Catalog::start(pool, server).await;
-    let sweets = shop(&mut catalog).await;
+async fn a_renamed_category_is_found_by_its_new_title(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let sweets = shop(&app).await;
     let update = wire::UpdateCategoryRequest {
         id: sweets.id,
         title: Some("Money".into()),
-        update_mask: Some(FieldMask {
-            paths: vec!["title".into()],
-        }),
+        update_mask: Some(mask(&["title"])),
         ..Default::default()
     };
-    let updated = catalog.categories.update_category(admin(update)).await;
+    let updated = app.admin.categories().update_category(update).await;
     updated.unwrap();
-    let found_now = found(&mut catalog, search("money")).await;
+    let found_now = found(&app, search("money")).await;
     assert_eq!(found_now, "Crème brûlée, Øre 100");
-    assert_eq!(found(&mut catalog, search("desserts")).await, "");
+    assert_eq!(found(&app, search("desserts")).await, "");
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn the_best_comes_first_unless_sorted(pool: PgPoolOptions, server: PgConnectOptions) {
-    let mut catalog = Catalog::start(pool, server).await;
-    shop(&mut catalog).await;
+async fn matches_in_names_come_first_unless_sorted(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    shop(&app).await;
     let mut list = search("red");
-    list.sort = vec![Sort {
-        field: "createdAt".into(),
-        descending: false,
-    }];
-    assert_eq!(found(&mut catalog, list).await, "Boot, Red shoe");
+    list.sort = sort("createdAt");
+    assert_eq!(found(&app, list).await, "Boot, Red shoe");
 
     // Pages of one, by cursor.
     let mut seen = Vec::new();
@@ -125,10 +108,10 @@ async fn the_best_comes_first_unless_sorted(pool: PgPoolOptions, server: PgConne
         let request = wire::ListProductsRequest {
             list: Some(list.clone()),
         };
-        let answer = catalog.products.list_products(admin(request)).await;
-        let answer = answer.unwrap().into_inner();
-        seen.extend(answer.products.into_iter().map(|product| product.name));
-        let page = answer.page.unwrap();
+        let response = app.admin.products().list_products(request).await;
+        let response = response.unwrap().into_inner();
+        seen.extend(response.products.into_iter().map(|product| product.name));
+        let page = response.page.unwrap();
         assert_eq!(page.total, 2);
         if page.next_cursor.is_empty() {
             break;
@@ -140,9 +123,9 @@ async fn the_best_comes_first_unless_sorted(pool: PgPoolOptions, server: PgConne
 
 /// 6 000 products of one category. Every third is a lamp by name, every fifth by its description
 /// only, and one has a name of its own.
-async fn fill_with_lamps(catalog: &mut Catalog) {
-    let category = catalog.category("Things").await;
-    catalog.product(new_product(&category)).await;
+async fn fill_with_lamps(app: &TestApp) {
+    let category = app.category("Things").await;
+    app.product(new_product(&category)).await;
     let sql = "
         with made as (delete from catalog.products returning *)
         insert into catalog.products
@@ -157,16 +140,16 @@ async fn fill_with_lamps(catalog: &mut Catalog) {
             n % 10 = 0, featured, visible, requires_identity, n / 2, custom_data, version,
             created_at, updated_at
         from made, generate_series(1, 6000) as n";
-    sqlx::raw_sql(sql).execute(&catalog.pool).await.unwrap();
+    sqlx::raw_sql(sql).execute(&app.pool).await.unwrap();
 }
 
 /// The numbers of the products that a search finds, page by page, by number and by cursor alike.
-async fn visited(catalog: &mut Catalog, mut list: ListRequest, size: u32) -> Vec<u32> {
+async fn visited(app: &TestApp, mut list: ListRequest, size: u32) -> Vec<u32> {
     list.page_size = Some(size);
     let mut seen = Vec::new();
     let mut cursor = None;
     for number in 1.. {
-        let mut page = async |page_number, page_after| {
+        let page = async |page_number, page_after| {
             let request = wire::ListProductsRequest {
                 list: Some(ListRequest {
                     page_number,
@@ -174,7 +157,7 @@ async fn visited(catalog: &mut Catalog, mut list: ListRequest, size: u32) -> Vec
                     ..list.clone()
                 }),
             };
-            let response = catalog.products.list_products(admin(request)).await;
+            let response = app.admin.products().list_products(request).await;
             response.unwrap().into_inner()
         };
         let numbered = page(Some(number), None).await;
@@ -194,34 +177,26 @@ async fn visited(catalog: &mut Catalog, mut list: ListRequest, size: u32) -> Vec
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn a_search_gives_the_best_first_whether_few_or_many(
-    pool: PgPoolOptions,
-    server: PgConnectOptions,
-) {
+async fn rare_and_common_words_are_found_in_the_same_order(pool: PgPool) {
     use Operator::{Eq, Gte, Lt};
-    let mut catalog = Catalog::start(pool, server).await;
-    fill_with_lamps(&mut catalog).await;
+    let app = TestApp::new(pool).await;
+    fill_with_lamps(&app).await;
     let by_name = (1..=6000).filter(|n| n % 3 == 0);
     let by_description = (1..=6000).filter(|n| n % 5 == 0 && n % 3 > 0);
     let expected: Vec<u32> = by_name.chain(by_description).collect();
     assert_eq!(expected.len(), 2800);
-    assert_eq!(visited(&mut catalog, search("lam"), 700).await, expected);
+    assert_eq!(visited(&app, search("lam"), 700).await, expected);
 
     let filtered = |words: &str, filters: &[(&str, Operator, &str)]| {
         let mut list = search(words);
-        let filters = filters.iter().map(|(field, operator, value)| Filter {
-            field: (*field).into(),
-            operator: (*operator).into(),
-            values: vec![(*value).into()],
-        });
-        list.filters.extend(filters);
+        for (field, operator, value) in filters {
+            list.filters
+                .extend(filter(field, *operator, &[value]).filters);
+        }
         list
     };
     let sorted = ListRequest {
-        sort: vec![Sort {
-            field: "order".into(),
-            descending: true,
-        }],
+        sort: sort("-order"),
         ..filtered("lamp", &[("order", Lt, "5")])
     };
     let last = [("available", Eq, "true"), ("order", Gte, "2995")];
@@ -233,22 +208,12 @@ async fn a_search_gives_the_best_first_whether_few_or_many(
         (search("nothing"), vec![]),
         (search("parent"), vec![]),
     ] {
-        assert_eq!(
-            visited(&mut catalog, list.clone(), 2).await,
-            expected,
-            "{list:?}"
-        );
+        assert_eq!(visited(&app, list.clone(), 2).await, expected, "{list:?}");
     }
 
-    let parent = catalog.category("Parent").await;
+    let parent = app.category("Parent").await;
     let sql = "update catalog.products set category_id = $1::text::uuid where rank < 4";
-    let moved = sqlx::query(sql)
-        .bind(&parent.id)
-        .execute(&catalog.pool)
-        .await;
+    let moved = sqlx::query(sql).bind(&parent.id).execute(&app.pool).await;
     assert_eq!(moved.unwrap().rows_affected(), 7);
-    assert_eq!(
-        visited(&mut catalog, search("lamp par"), 3).await,
-        [3, 5, 6]
-    );
+    assert_eq!(visited(&app, search("lamp par"), 3).await, [3, 5, 6]);
 }

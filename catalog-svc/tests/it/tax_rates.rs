@@ -1,18 +1,15 @@
-//! Tax rates: bodies, refusals, patches, deletes, and what they do to products.
+//! Tax rates: bodies, rejections, patches, deletions, and the tax of products.
 
 use platform::error::Code;
-use prost_types::FieldMask;
 use proto::catalog::v1 as wire;
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::PgPool;
 
-use crate::harness::{Catalog, admin, invalid, new_product, refusal};
+use crate::harness::{TestApp, invalid, mask, new_product, rejection};
 
 fn update(id: &str, paths: &[&str]) -> wire::UpdateTaxRateRequest {
     wire::UpdateTaxRateRequest {
         id: id.into(),
-        update_mask: Some(FieldMask {
-            paths: paths.iter().map(|path| (*path).to_owned()).collect(),
-        }),
+        update_mask: Some(mask(paths)),
         ..wire::UpdateTaxRateRequest::default()
     }
 }
@@ -22,9 +19,9 @@ fn delete(id: &str) -> wire::DeleteTaxRateRequest {
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn a_tax_rate_comes_back_as_it_was_written(pool: PgPoolOptions, server: PgConnectOptions) {
-    let mut catalog = Catalog::start(pool, server).await;
-    let created = catalog.tax_rate("10.75").await;
+async fn a_tax_rate_reads_as_written(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let created = app.tax_rate("10.75").await;
     insta::assert_debug_snapshot!(created, @r#"
     TaxRate {
         id: "018bcfe5-6800-710a-adec-89025cc10000",
@@ -47,63 +44,59 @@ async fn a_tax_rate_comes_back_as_it_was_written(pool: PgPoolOptions, server: Pg
     let get = wire::GetTaxRateRequest {
         id: created.id.to_uppercase(),
     };
-    let read = catalog.tax_rates.get_tax_rate(admin(get)).await.unwrap();
+    let read = app.admin.tax_rates().get_tax_rate(get).await.unwrap();
     assert_eq!(read.into_inner().tax_rate.unwrap(), created);
-    assert_eq!(
-        catalog.events(&created.id).await,
-        [("TaxRateChanged".into(), 1)]
-    );
+    assert_eq!(app.event_types(&created.id).await, ["TaxRateChanged"]);
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn what_is_not_valid_is_named(pool: PgPoolOptions, server: PgConnectOptions) {
-    let mut catalog = Catalog::start(pool, server).await;
-    for (name, rate, fault) in [
-        ("", "1", ("name", "required")),
-        ("x", "", ("rate", "required")),
-        ("x", "1e1", ("rate", "format")),
-        ("x", "-1", ("rate", "format")),
-        ("x", "100.00000001", ("rate", "range")),
-        ("x", "0.000000001", ("rate", "precision")),
+async fn invalid_fields_are_named(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    for (name, rate, expected) in [
+        ("", "1", invalid("name", "required")),
+        ("x", "", invalid("rate", "required")),
+        ("x", "1e1", invalid("rate", "format")),
+        ("x", "-1", invalid("rate", "format")),
+        ("x", "100.00000001", invalid("rate", "range")),
+        ("x", "0.000000001", invalid("rate", "precision")),
     ] {
         let (name, rate) = (name.into(), rate.into());
         let request = wire::CreateTaxRateRequest { name, rate };
-        let refused = refusal(catalog.tax_rates.create_tax_rate(admin(request)).await);
-        assert_eq!(refused, invalid(fault.0, fault.1));
+        let rejected = rejection(app.admin.tax_rates().create_tax_rate(request).await);
+        assert_eq!(rejected, expected);
     }
-    let tax_rate = catalog.tax_rate("20").await;
-    let refused = catalog
-        .tax_rates
-        .update_tax_rate(admin(update(&tax_rate.id, &["rate"])))
+    let tax_rate = app.tax_rate("20").await;
+    let rejected = app
+        .admin
+        .tax_rates()
+        .update_tax_rate(update(&tax_rate.id, &["rate"]))
         .await;
-    assert_eq!(refusal(refused), invalid("rate", "type"));
-    let empty = catalog
-        .tax_rates
-        .update_tax_rate(admin(update(&tax_rate.id, &[])))
+    assert_eq!(rejection(rejected), invalid("rate", "type"));
+    let empty = app
+        .admin
+        .tax_rates()
+        .update_tax_rate(update(&tax_rate.id, &[]))
         .await;
     assert_eq!(empty.unwrap().into_inner().tax_rate.unwrap(), tax_rate);
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn a_change_shows_in_products_at_once(pool: PgPoolOptions, server: PgConnectOptions) {
-    let mut catalog = Catalog::start(pool, server).await;
-    let (category, tax_rate) = (
-        catalog.category("Shoes").await,
-        catalog.tax_rate("20").await,
-    );
+async fn a_changed_rate_changes_the_tax_of_products(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (category, tax_rate) = (app.category("Shoes").await, app.tax_rate("20").await);
     let mut request = new_product(&category);
     request.tax_rate_id = Some(tax_rate.id.clone());
-    let product = catalog.product(request).await;
+    let product = app.product(request).await;
     assert_eq!(product.tax_amount, "2.00000000");
 
     let mut request = update(&tax_rate.id, &["rate"]);
     request.rate = Some("5.25".into());
-    catalog
-        .tax_rates
-        .update_tax_rate(admin(request))
+    app.admin
+        .tax_rates()
+        .update_tax_rate(request)
         .await
         .unwrap();
-    let read = catalog.get_product(&product.id).await.unwrap();
+    let read = app.get_product(&product.id).await.unwrap();
     assert_eq!(
         (read.tax_amount, read.price_with_tax),
         ("0.53000000".into(), "10.53000000".into())
@@ -112,49 +105,40 @@ async fn a_change_shows_in_products_at_once(pool: PgPoolOptions, server: PgConne
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn a_tax_rate_in_use_stays(pool: PgPoolOptions, server: PgConnectOptions) {
-    let mut catalog = Catalog::start(pool, server).await;
-    let (category, tax_rate) = (
-        catalog.category("Shoes").await,
-        catalog.tax_rate("20").await,
-    );
+async fn a_tax_rate_in_use_cannot_be_deleted(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (category, tax_rate) = (app.category("Shoes").await, app.tax_rate("20").await);
     let mut request = new_product(&category);
     request.tax_rate_id = Some(tax_rate.id.clone());
-    let product = catalog.product(request.clone()).await;
-    let refused = refusal(
-        catalog
-            .tax_rates
-            .delete_tax_rate(admin(delete(&tax_rate.id)))
+    let product = app.product(request.clone()).await;
+    let rejected = rejection(
+        app.admin
+            .tax_rates()
+            .delete_tax_rate(delete(&tax_rate.id))
             .await,
     );
-    assert_eq!(refused.0, Code::TaxRateInUse);
+    assert_eq!(rejected.code, Code::TaxRateInUse);
 
     let without = wire::UpdateProductRequest {
         id: product.id.clone(),
-        update_mask: Some(FieldMask {
-            paths: vec!["tax_rate_id".into()],
-        }),
+        update_mask: Some(mask(&["tax_rate_id"])),
         ..wire::UpdateProductRequest::default()
     };
-    let changed = catalog
-        .products
-        .update_product(admin(without))
-        .await
-        .unwrap();
+    let changed = app.admin.products().update_product(without).await.unwrap();
     let changed = changed.into_inner().product.unwrap();
     assert_eq!(
         (changed.tax_rate_id, changed.tax_amount),
         (None, "0.00000000".into())
     );
-    catalog
-        .tax_rates
-        .delete_tax_rate(admin(delete(&tax_rate.id)))
+    app.admin
+        .tax_rates()
+        .delete_tax_rate(delete(&tax_rate.id))
         .await
         .unwrap();
     for id in [tax_rate.id.as_str(), "x"] {
-        let again = refusal(catalog.tax_rates.delete_tax_rate(admin(delete(id))).await);
-        assert_eq!(again.0, Code::TaxRateNotFound);
+        let again = rejection(app.admin.tax_rates().delete_tax_rate(delete(id)).await);
+        assert_eq!(again.code, Code::TaxRateNotFound);
     }
-    let refused = refusal(catalog.products.create_product(admin(request)).await);
-    assert_eq!(refused, invalid("taxRateId", "unknown_reference"));
+    let rejected = rejection(app.admin.products().create_product(request).await);
+    assert_eq!(rejected, invalid("taxRateId", "unknown_reference"));
 }

@@ -1,12 +1,12 @@
-//! What the list RPCs can filter, sort and include: one [`ListTable`] a resource. The service
-//! compiles its SQL from it, the gateway its OpenAPI, and both refuse whatever is not in it.
+//! The filters, sorts and includes of the list RPCs: one [`ListTable`] a resource. The service
+//! compiles its SQL from it, the gateway its OpenAPI, and both refuse everything else.
 
 pub mod catalog;
 pub mod identity;
 pub mod orders;
 pub mod wallet;
 
-/// How a field's values look and compare, which decides the operators it takes.
+/// The form and comparison of a field's values, which decide the operators that it takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
     /// A UUID: `=` `in` `nin`.
@@ -30,10 +30,10 @@ pub enum Class {
     Money,
     /// RFC 3339, or a bare date that means its midnight in UTC: `=` `gt` `gte` `lt` `lte`.
     Time,
-    /// A named condition that `true` switches on: `=`.
+    /// A named condition that `true` adds: `=`.
     Flag,
-    /// Words that all occur, the last one as the start of a word: `=`. Without a sort, what matches
-    /// best comes first.
+    /// Words that all occur, the last one as the start of a word: `=`. Without a sort, the best matches
+    /// come first.
     Search,
 }
 
@@ -53,7 +53,7 @@ pub struct Field {
 }
 
 impl Field {
-    /// A field that can be filtered by.
+    /// Declares a field that can be filtered by.
     pub const fn new(name: &'static str, class: Class) -> Self {
         Self {
             name,
@@ -64,7 +64,7 @@ impl Field {
         }
     }
 
-    /// It can be sorted by too.
+    /// Allows to sort by it, too.
     #[must_use]
     pub const fn sortable(self) -> Self {
         Self {
@@ -73,7 +73,7 @@ impl Field {
         }
     }
 
-    /// It can be sorted by, and not filtered by.
+    /// Allows to sort by it, and not to filter by it.
     #[must_use]
     pub const fn sort_only(self) -> Self {
         Self {
@@ -83,7 +83,7 @@ impl Field {
         }
     }
 
-    /// Clients can name it neither way; only the default sort does.
+    /// Allows neither; only the default sort uses it.
     #[must_use]
     pub const fn hidden(self) -> Self {
         Self {
@@ -93,7 +93,7 @@ impl Field {
         }
     }
 
-    /// It can be null.
+    /// Declares that it can be null.
     #[must_use]
     pub const fn nullable(self) -> Self {
         Self {
@@ -112,7 +112,7 @@ pub struct SortKey {
     pub descending: bool,
 }
 
-/// Smallest first.
+/// Sorts the smallest first.
 pub const fn asc(field: &'static str) -> SortKey {
     SortKey {
         field,
@@ -120,7 +120,7 @@ pub const fn asc(field: &'static str) -> SortKey {
     }
 }
 
-/// Largest first.
+/// Sorts the largest first.
 pub const fn desc(field: &'static str) -> SortKey {
     SortKey {
         field,
@@ -138,7 +138,7 @@ pub struct Include {
 }
 
 impl Include {
-    /// A relation that fits in a page of any size.
+    /// Declares a relation for pages of any size.
     pub const fn new(name: &'static str) -> Self {
         Self {
             name,
@@ -146,7 +146,7 @@ impl Include {
         }
     }
 
-    /// A relation that needs smaller pages.
+    /// Limits the size of pages with it.
     #[must_use]
     pub const fn up_to(self, max_page_size: u32) -> Self {
         Self {
@@ -156,7 +156,7 @@ impl Include {
     }
 }
 
-/// Rows in a page whose size is not asked for.
+/// Rows in a page of a request without a size.
 pub const DEFAULT_PAGE_SIZE: u32 = 30;
 
 /// Rows in the largest page.
@@ -165,7 +165,7 @@ pub const MAX_PAGE_SIZE: u32 = 1000;
 /// Values in the longest `in` or `nin`.
 pub const MAX_VALUES: usize = 500;
 
-/// Everything a list can be asked.
+/// The filters, sorts and includes of a list.
 ///
 /// ```
 /// use proto::lists::{Class, Field, Include, ListTable, asc};
@@ -186,19 +186,19 @@ pub const MAX_VALUES: usize = 500;
 pub struct ListTable {
     /// The resource, as in its path.
     pub resource: &'static str,
-    /// What can be filtered and sorted by.
+    /// The fields that can be filtered and sorted by.
     pub fields: &'static [Field],
-    /// The order where none is asked for. The primary key is always the last key.
+    /// The order of a request without a sort. The primary key is always the last key.
     pub default_sort: &'static [SortKey],
-    /// What can be embedded.
+    /// The relations that can be embedded.
     pub includes: &'static [Include],
-    /// Whether it comes in pages; if not, it is always answered whole.
+    /// Whether it comes in pages; if not, a response has all rows.
     pub paged: bool,
 }
 
 impl ListTable {
-    /// A paged list, newest first: `-createdAt` must be among its fields unless
-    /// [`Self::sorted_by`] says otherwise.
+    /// Declares a paged list, newest first: `createdAt` must be among its fields unless
+    /// [`Self::sorted_by`] is called.
     pub const fn new(resource: &'static str, fields: &'static [Field]) -> Self {
         const NEWEST_FIRST: &[SortKey] = &[desc("createdAt")];
         Self {
@@ -210,7 +210,7 @@ impl ListTable {
         }
     }
 
-    /// Another order where none is asked for.
+    /// Sets the order of a request without a sort.
     #[must_use]
     pub const fn sorted_by(self, default_sort: &'static [SortKey]) -> Self {
         Self {
@@ -219,13 +219,13 @@ impl ListTable {
         }
     }
 
-    /// What can be embedded.
+    /// Sets the relations that can be embedded.
     #[must_use]
     pub const fn including(self, includes: &'static [Include]) -> Self {
         Self { includes, ..self }
     }
 
-    /// It is always answered whole.
+    /// Declares that a response has all rows.
     #[must_use]
     pub const fn whole(self) -> Self {
         Self {
@@ -234,7 +234,7 @@ impl ListTable {
         }
     }
 
-    /// The field of this name.
+    /// Finds the field of this name.
     pub fn field(&self, name: &str) -> Option<&'static Field> {
         self.fields.iter().find(|field| field.name == name)
     }

@@ -101,7 +101,7 @@ pub const ADDRESSES: ListTable = ListTable::new(
     ],
 );
 
-/// `GET /payment-methods`, answered whole from the configuration.
+/// `GET /payment-methods`, all of them, from the configuration.
 pub const PAYMENT_METHODS: ListTable = ListTable::new(
     "payment-methods",
     &[

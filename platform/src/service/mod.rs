@@ -13,7 +13,7 @@
 //! # use tonic::{Request, Response, Status};
 //! # mod wallet_svc { pub(super) use super::Service; }
 //! # #[derive(clap::Args)]
-//! # struct Config {
+//! # pub struct Config {
 //! #     #[arg(long)] listen: std::net::SocketAddr,
 //! #     #[arg(long)] database_url: secrecy::SecretString,
 //! #     #[command(flatten)] nats: Nats, #[command(flatten)] common: Common }

@@ -148,6 +148,26 @@ async fn the_lines_of_an_order_are_listed_and_filtered(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "orders_svc::MIGRATOR")]
+async fn lines_are_listed_in_the_order_of_the_cart(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let product = app.add_product("1.00", "0", "0");
+    let cart = app.cart(&[(&product, 3), (&product, 1), (&product, 2)]);
+    let order = app.admin().create(cart).await.unwrap();
+    let mut list = ListRequest {
+        page_size: Some(2),
+        ..ListRequest::default()
+    };
+    let mut listed = Vec::new();
+    for _ in 0..2 {
+        let page = app.admin().list_lines(&order.id, list.clone()).await;
+        let page = page.unwrap();
+        listed.extend(page.lines);
+        list.page_after = Some(page.page.unwrap().next_cursor);
+    }
+    assert_eq!(listed, order.lines);
+}
+
+#[sqlx::test(migrator = "orders_svc::MIGRATOR")]
 async fn a_line_is_read_by_its_id(pool: PgPool) {
     let app = TestApp::start(pool).await;
     let order = app.unpaid_order("1.00").await;

@@ -1,6 +1,6 @@
 //! The lists of orders-svc.
 
-use super::{Class, Field, Include, ListTable};
+use super::{Class, Field, Include, ListTable, asc};
 
 /// `GET /orders`.
 pub const ORDERS: ListTable = ListTable::new(
@@ -37,7 +37,7 @@ pub const ORDERS: ListTable = ListTable::new(
 )
 .including(&[Include::new("lines").up_to(100)]);
 
-/// `GET /orders/:orderId/lines`.
+/// `GET /orders/:orderId/lines`, in the order of the cart.
 pub const ORDER_LINES: ListTable = ListTable::new(
     "order_lines",
     &[
@@ -45,6 +45,7 @@ pub const ORDER_LINES: ListTable = ListTable::new(
         Field::new("createdAt", Class::Time).sortable(),
         Field::new("fulfilledAt", Class::Time).sortable().nullable(),
         Field::new("fulfilledQuantity", Class::Number),
+        Field::new("position", Class::Number).hidden(),
         Field::new("quantity", Class::Number),
         Field::new(
             "status",
@@ -59,4 +60,5 @@ pub const ORDER_LINES: ListTable = ListTable::new(
         Field::new("updatedAt", Class::Time),
     ],
 )
+.sorted_by(&[asc("position")])
 .including(&[Include::new("product")]);

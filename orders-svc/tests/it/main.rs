@@ -21,4 +21,5 @@ mod lists;
 mod pay;
 mod peers;
 mod recovery;
+mod snapshot;
 mod wrong_state;

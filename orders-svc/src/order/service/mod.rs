@@ -70,15 +70,6 @@ impl Orders {
         Ok(Some(Reply::replay(&record.response_for(key)?)?))
     }
 
-    /// Returns the order if the caller may know of it.
-    async fn get_visible(&self, caller: &Caller, id: OrderId) -> Result<Order, Error> {
-        let mut conn = self.pool.acquire().await?;
-        let order = repo::orders::find(&mut conn, id).await?;
-        order
-            .filter(|order| caller.require_self_or_admin(order.user_id).is_ok())
-            .ok_or(Error::OrderNotFound)
-    }
-
     /// Writes a changed order, and appends its events to the outbox.
     async fn write_in_tx(
         &self,
@@ -93,6 +84,18 @@ impl Orders {
         }
         Ok(())
     }
+}
+
+/// Returns the order if the caller may know of it.
+async fn get_visible(
+    conn: &mut PgConnection,
+    caller: &Caller,
+    id: OrderId,
+) -> Result<Order, Error> {
+    let order = repo::orders::find(conn, id).await?;
+    order
+        .filter(|order| caller.require_self_or_admin(order.user_id).is_ok())
+        .ok_or(Error::OrderNotFound)
 }
 
 /// Locks the order's row until the transaction ends, and returns the order with its lines.

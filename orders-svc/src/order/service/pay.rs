@@ -2,7 +2,7 @@
 
 use platform::{auth::Caller, idempotency::Key};
 
-use super::{OrderReply, Orders};
+use super::{OrderReply, Orders, get_visible};
 use crate::{
     clients::Settings,
     error::Error,
@@ -20,7 +20,10 @@ impl Orders {
         if let Some(reply) = self.find_replay(key).await? {
             return Ok(reply);
         }
-        let order = self.get_visible(caller, command.order_id).await?;
+        let order = {
+            let mut conn = self.pool.acquire().await?;
+            get_visible(&mut conn, caller, command.order_id).await?
+        };
         let settings = self.clients.wallets.settings().await?;
         let wallet_id = command.wallet_id.unwrap_or(order.wallet_id);
         self.check_payer(caller, &order, wallet_id, &settings)

@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
-use platform::{auth::Caller, list::Page};
+use platform::{auth::Caller, list::Page, pg};
 use proto::common::v1::{ListRequest, PageInfo};
+use sqlx::{Postgres, Transaction};
 
-use super::Orders;
+use super::{Orders, get_visible};
 use crate::{
     error::Error,
     order::{
@@ -22,10 +23,20 @@ pub(crate) struct OrderPage {
 
 impl Orders {
     pub(crate) async fn get(&self, caller: &Caller, id: OrderId) -> Result<OrderWithLines, Error> {
-        let order = self.get_visible(caller, id).await?;
-        let mut conn = self.pool.acquire().await?;
-        let lines = repo::lines::of_orders(&mut conn, &[id]).await?;
+        let mut tx = self.snapshot().await?;
+        let order = get_visible(&mut tx, caller, id).await?;
+        let lines = repo::lines::of_orders(&mut tx, &[id]).await?;
         Ok(OrderWithLines { order, lines })
+    }
+
+    /// Begins a transaction whose reads all see the same state. It writes nothing, so that dropping
+    /// it ends it.
+    async fn snapshot(&self) -> Result<Transaction<'static, Postgres>, sqlx::Error> {
+        let mut tx = pg::tx(&self.pool).await?;
+        sqlx::raw_sql("set transaction isolation level repeatable read, read only")
+            .execute(&mut *tx)
+            .await?;
+        Ok(tx)
     }
 
     pub(crate) async fn list(
@@ -34,13 +45,13 @@ impl Orders {
         request: &ListRequest,
     ) -> Result<OrderPage, Error> {
         let user_id = visible_user(caller)?;
-        let mut conn = self.pool.acquire().await?;
-        let page = repo::orders::list(&mut conn, request, user_id).await?;
+        let mut tx = self.snapshot().await?;
+        let page = repo::orders::list(&mut tx, request, user_id).await?;
         let info = page.info();
         let mut lines: HashMap<OrderId, Vec<Line>> = HashMap::new();
         if page.includes("lines") {
             let ids: Vec<_> = page.rows.iter().map(|order| order.id).collect();
-            for line in repo::lines::of_orders(&mut conn, &ids).await? {
+            for line in repo::lines::of_orders(&mut tx, &ids).await? {
                 lines.entry(line.order_id).or_default().push(line);
             }
         }
@@ -61,8 +72,8 @@ impl Orders {
         order_id: OrderId,
         id: LineId,
     ) -> Result<Line, Error> {
-        self.get_visible(caller, order_id).await?;
         let mut conn = self.pool.acquire().await?;
+        get_visible(&mut conn, caller, order_id).await?;
         let line = repo::lines::find(&mut conn, order_id, id).await?;
         line.ok_or(Error::OrderLineNotFound)
     }
@@ -73,8 +84,8 @@ impl Orders {
         order_id: OrderId,
         request: &ListRequest,
     ) -> Result<Page<Line>, Error> {
-        self.get_visible(caller, order_id).await?;
         let mut conn = self.pool.acquire().await?;
+        get_visible(&mut conn, caller, order_id).await?;
         Ok(repo::lines::list(&mut conn, request, order_id).await?)
     }
 }

@@ -214,3 +214,48 @@ async fn payments_never_exceed_the_amount(pool: PgPool) {
     assert_refused(third, Code::PaymentExceedsUnpaid, &["amount"]);
     assert_eq!(app.balance("usd"), "20.00000000");
 }
+
+#[sqlx::test(migrator = "orders_svc::MIGRATOR")]
+async fn an_order_takes_a_hundred_payments_and_refunds_all(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    app.peers.set_balance(DEFAULT_WALLET, "usd", "10.00");
+    let id = app.unpaid_order("10.00").await.id;
+    app.admin().pay(&id, Some("0.01")).await.unwrap();
+    sqlx::raw_sql(
+        "insert into orders.payments (
+             transaction_id, order_id, claim, leg, wallet_id, asset_code, amount,
+             refunded_amount, created_at)
+         select gen_random_uuid(), order_id, claim, n, wallet_id, asset_code, amount, 0, created_at
+         from orders.payments, generate_series(1, 98) as n;
+         update orders.orders set paid_amount = 0.99;",
+    )
+    .execute(&app.pool)
+    .await
+    .unwrap();
+    app.admin().pay(&id, Some("0.01")).await.unwrap();
+    let one_too_many = app.admin().pay(&id, None).await;
+    assert_refused(one_too_many, Code::InvalidState, &[]);
+
+    let canceled = app.admin().cancel(&id, None).await.unwrap();
+    assert_eq!(canceled.payment_status(), PaymentStatus::FullyRefunded);
+    let postings = app.peers.state().postings.clone();
+    let refunds = postings.iter().filter(|posting| posting.code == "refund");
+    assert_eq!(refunds.count(), 100);
+    app.assert_settled().await;
+}
+
+#[sqlx::test(migrator = "orders_svc::MIGRATOR")]
+async fn a_request_without_time_for_the_ledger_claims_nothing(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let id = app.unpaid_order("10.00").await.id;
+    let product = app.add_product("10.00", "0", "0");
+    let mut cart = app.cart(&[(&product, 1)]);
+    cart.wallet_id = Some(app.user.primary_wallet_id.clone());
+    let hurried = app.admin().with_timeout(Duration::from_millis(500));
+    assert_refused(hurried.pay(&id, None).await, Code::Timeout, &[]);
+    assert_refused(hurried.create(cart).await, Code::Timeout, &[]);
+    app.admin().pay(&id, None).await.unwrap();
+    assert_eq!(app.balance("usd"), "90.00000000");
+    assert_eq!(app.count("orders").await, 1);
+    app.assert_settled().await;
+}

@@ -9,6 +9,10 @@ use platform::{
 use super::{Event, Leg, Order, OrderStatus, PaymentStatus, TransactionId, WalletId};
 use crate::error::Error;
 
+/// The most payments of an order: a refund has a posting for each, and the ledger takes at most
+/// 1,000 in an operation.
+pub(crate) const MAX_PAYMENTS: usize = 100;
+
 /// A payment that was taken, one per transaction of the ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Payment {
@@ -47,14 +51,22 @@ impl Payment {
 }
 
 impl Order {
-    /// Checks a payment and returns its amount: by default everything that is unpaid.
-    pub(crate) fn check_payment(&self, amount: Option<Amount>) -> Result<Amount, Error> {
+    /// Checks a payment after `payments` others and returns its amount: by default everything that
+    /// is unpaid.
+    pub(crate) fn check_payment(
+        &self,
+        payments: &[Payment],
+        amount: Option<Amount>,
+    ) -> Result<Amount, Error> {
         if self.order_status == OrderStatus::Canceled {
             return Err(Error::InvalidState("the order is canceled"));
         }
         let unpaid = self.unpaid_amount();
         if unpaid.is_zero() {
             return Err(Error::InvalidState("the order is fully paid"));
+        }
+        if payments.len() >= MAX_PAYMENTS {
+            return Err(Error::InvalidState("the order takes no more payments"));
         }
         let amount = amount.unwrap_or(unpaid);
         if !amount.is_positive() {

@@ -28,8 +28,8 @@ impl Orders {
         let wallet_id = command.wallet_id.unwrap_or(order.wallet_id);
         self.check_payer(caller, &order, wallet_id, &settings)
             .await?;
-        self.run_saga(key, order.id, &settings, |order, _| {
-            let amount = order.order.check_payment(command.amount)?;
+        self.run_saga(key, order.id, &settings, |order, payments| {
+            let amount = order.order.check_payment(payments, command.amount)?;
             let leg = order.order.payment_leg(wallet_id, amount);
             Ok(Action::Charge(vec![leg]))
         })

@@ -1,7 +1,7 @@
 //! Orders are paid.
 
 use super::*;
-use crate::order::model::{Event, OrderStatus, PaymentStatus};
+use crate::order::model::{Event, OrderStatus, PaymentStatus, payment::MAX_PAYMENTS};
 
 #[test]
 fn a_part_makes_an_order_paid_and_the_rest_fully_paid() {
@@ -43,9 +43,11 @@ fn a_payment_emits_its_value_and_the_last_one_paid() {
 #[test]
 fn the_default_payment_is_the_unpaid_amount() {
     let mut order = order_of("69");
-    pay(&mut order, &mut Vec::new(), amount("37"));
-    assert_eq!(order.order.check_payment(None).unwrap(), amount("32"));
-    let part = order.order.check_payment(Some(amount("0.01")));
+    let mut payments = Vec::new();
+    pay(&mut order, &mut payments, amount("37"));
+    let rest = order.order.check_payment(&payments, None);
+    assert_eq!(rest.unwrap(), amount("32"));
+    let part = order.order.check_payment(&payments, Some(amount("0.01")));
     assert_eq!(part.unwrap(), amount("0.01"));
 }
 
@@ -57,7 +59,7 @@ fn bad_payments_are_refused() {
         ("0", Code::ValidationFailed),
         ("0.001", Code::AmountPrecision),
     ] {
-        let refused = order.check_payment(Some(amount(bad)));
+        let refused = order.check_payment(&[], Some(amount(bad)));
         assert_refused(refused, code, &["amount"]);
     }
 }
@@ -65,9 +67,22 @@ fn bad_payments_are_refused() {
 #[test]
 fn a_fully_paid_order_takes_no_payment() {
     let mut order = order_of("10");
-    pay(&mut order, &mut Vec::new(), amount("10"));
-    let again = order.order.check_payment(None);
+    let mut payments = Vec::new();
+    pay(&mut order, &mut payments, amount("10"));
+    let again = order.order.check_payment(&payments, None);
     assert_refused(again, Code::InvalidState, &[]);
+}
+
+#[test]
+fn an_order_takes_at_most_a_hundred_payments() {
+    let mut order = order_of("10");
+    let mut payments = Vec::new();
+    for _ in 0..MAX_PAYMENTS {
+        order.order.check_payment(&payments, None).unwrap();
+        pay(&mut order, &mut payments, amount("0.01"));
+    }
+    let one_too_many = order.order.check_payment(&payments, None);
+    assert_refused(one_too_many, Code::InvalidState, &[]);
 }
 
 #[test]

@@ -181,7 +181,7 @@ fn a_canceled_order_accepts_no_action() {
     order.cancel(&cancellation, &[], now()).unwrap();
     let canceled = order.cancellation(&[], None, None);
     assert_refused(canceled, Code::InvalidState, &[]);
-    let paid = order.order.check_payment(None);
+    let paid = order.order.check_payment(&[], None);
     assert_refused(paid, Code::InvalidState, &[]);
     for direction in [FulfilmentDirection::Fulfill, FulfilmentDirection::Unfulfill] {
         let moved = order.move_units(direction, Units::AllLines, now());

@@ -121,6 +121,30 @@ async fn users_pay_from_their_own_wallets_only(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "orders_svc::MIGRATOR")]
+async fn a_primary_wallet_pays_only_while_it_belongs_to_the_user(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let id = app.unpaid_order("10.00").await.id;
+    let product = app.add_product("10.00", "0", "0");
+    let primary_wallet = app.user.primary_wallet_id.clone();
+    let new_owner = app.add_user().id;
+    app.peers
+        .change_wallet(&primary_wallet, |wallet| wallet.owner_id = Some(new_owner));
+    let user = app.client_of(&app.user);
+    let refused = user.pay(&id, None).await;
+    assert_refused(refused, Code::ValidationFailed, &["walletId"]);
+    for use_bonus in [false, true] {
+        let mut cart = app.cart(&[(&product, 1)]);
+        cart.use_bonus = use_bonus;
+        cart.wallet_id = (!use_bonus).then(|| primary_wallet.clone());
+        let refused = user.create(cart).await;
+        assert_refused(refused, Code::ValidationFailed, &["walletId"]);
+    }
+    assert_eq!(app.balance("usd"), "100.00000000");
+    app.admin().pay(&id, None).await.unwrap();
+    assert_eq!(app.balance("usd"), "90.00000000");
+}
+
+#[sqlx::test(migrator = "orders_svc::MIGRATOR")]
 async fn admins_pay_from_wallets_of_other_users(pool: PgPool) {
     let app = TestApp::start(pool).await;
     let id = app.unpaid_order("10.00").await.id;

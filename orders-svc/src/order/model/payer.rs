@@ -17,13 +17,20 @@ pub(crate) struct Wallet {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Payer {
     pub(crate) wallet_id: WalletId,
-    /// The wallet, unless it does not exist or is the order's own, which needs no lookup.
+    /// The wallet; `None` if it does not exist or [`Payer::needs_lookup`] is false.
     pub(crate) wallet: Option<Wallet>,
 }
 
 impl Payer {
+    /// Returns whether [`Payer::check`] needs the wallet. An admin may always use the wallet that
+    /// the order remembers.
+    pub(crate) fn needs_lookup(caller: &Caller, order: &Order, wallet_id: WalletId) -> bool {
+        !caller.is_admin() || wallet_id != order.wallet_id
+    }
+
     /// Checks that the caller may pay the order from this wallet: it exists, it belongs to the
-    /// caller or the caller is an admin, and it is not the default wallet, which receives payments.
+    /// order's user or the caller is an admin, and it is not the default wallet, which receives
+    /// payments. The owner of the wallet that the order remembers may have changed since.
     pub(crate) fn check(
         &self,
         caller: &Caller,
@@ -33,22 +40,13 @@ impl Payer {
         if self.wallet_id == default_wallet_id {
             return Err(Error::PaysItself);
         }
-        if self.wallet_id == order.wallet_id {
-            return Ok(());
-        }
-        if self
-            .wallet
-            .is_some_and(|wallet| wallet.is_usable_by(caller))
-        {
+        let may_pay = match self.wallet {
+            Some(wallet) => caller.is_admin() || wallet.owner_id == Some(order.user_id),
+            None => !Self::needs_lookup(caller, order, self.wallet_id),
+        };
+        if may_pay {
             return Ok(());
         }
         Err(Error::unknown_reference("walletId", "wallet not found"))
-    }
-}
-
-impl Wallet {
-    fn is_usable_by(self, caller: &Caller) -> bool {
-        let is_owner = |owner_id| caller.require_self_or_admin(owner_id).is_ok();
-        caller.is_admin() || self.owner_id.is_some_and(is_owner)
     }
 }

@@ -93,6 +93,9 @@ impl Orders {
     async fn dry_run(&self, prepared: PreparedOrder) -> Result<OrderReply, Error> {
         let PreparedOrder {
             mut order, legs, ..
+            let wallet_id = order.order.wallet_id;
+            self.check_payer(caller, &order.order, wallet_id, &settings)
+                .await?;
         } = prepared;
         self.check_funds(&legs).await?;
         let now = order.order.created_at;

@@ -44,10 +44,10 @@ impl Orders {
         wallet_id: WalletId,
         settings: &Settings,
     ) -> Result<(), Error> {
-        let wallet = if wallet_id == order.wallet_id {
-            None
-        } else {
+        let wallet = if Payer::needs_lookup(caller, order, wallet_id) {
             self.clients.wallets.find(wallet_id).await?
+        } else {
+            None
         };
         let payer = Payer { wallet_id, wallet };
         payer.check(caller, order, settings.default_wallet_id)

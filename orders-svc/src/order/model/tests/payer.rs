@@ -58,21 +58,30 @@ fn admin() -> Caller {
 }
 
 #[test]
-fn the_orders_own_wallet_pays_without_a_lookup() {
+fn the_orders_own_wallet_pays_while_it_belongs_to_the_user() {
     let fixture = Fixture::new();
-    let own = Payer {
-        wallet_id: fixture.order.order.wallet_id,
-        wallet: None,
+    let order = &fixture.order.order;
+    let own = |owner_id| Payer {
+        wallet_id: order.wallet_id,
+        ..fixture.owned_by(owner_id)
     };
-    let buyer = user(fixture.order.order.user_id);
-    assert!(fixture.check(&buyer, own).is_ok());
-    assert!(fixture.check(&admin(), own).is_ok());
+    let buyer = user(order.user_id);
+    assert!(fixture.check(&buyer, own(Some(order.user_id))).is_ok());
+    let unknown = Payer {
+        wallet: None,
+        ..own(None)
+    };
+    for payer in [own(Some(fixture.ids.next())), own(None), unknown] {
+        let refused = fixture.check(&buyer, payer);
+        assert_refused(refused, Code::ValidationFailed, &["walletId"]);
+        assert!(fixture.check(&admin(), payer).is_ok());
+    }
 }
 
 #[test]
 fn a_user_pays_from_its_own_wallets_only() {
     let fixture = Fixture::new();
-    let user_id = fixture.ids.next();
+    let user_id = fixture.order.order.user_id;
     let caller = user(user_id);
     assert!(
         fixture

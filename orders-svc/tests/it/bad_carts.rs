@@ -37,7 +37,6 @@ async fn carts_with_products_that_cannot_be_ordered_are_refused(pool: PgPool) {
         app.add_quote(quote)
     };
     let unavailable = product(|quote| quote.available = false);
-    let hidden = product(|quote| quote.visible = Some(false));
     let in_euro = product(|quote| quote.asset_code = "eur".into());
     let single = product(|quote| quote.allow_choosing_quantity = false);
     let verified_only = product(|quote| quote.requires_identity = true);
@@ -50,7 +49,6 @@ async fn carts_with_products_that_cannot_be_ordered_are_refused(pool: PgPool) {
             Code::ProductUnavailable,
             "lines[1].productId",
         ),
-        (&hidden, 1, Code::ProductUnavailable, "lines[1].productId"),
         (&in_euro, 1, Code::MixedAssets, "lines[1].productId"),
         (&single, 2, Code::QuantityNotAllowed, "lines[1].quantity"),
         (

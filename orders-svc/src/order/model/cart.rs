@@ -39,6 +39,8 @@ pub(crate) struct Cart<'a> {
     /// One per line; `None` if there is no such product.
     pub(crate) quotes: Vec<Option<Quote>>,
     pub(crate) buyer: &'a Buyer,
+    /// Whether an admin orders, who may order products that the shop does not show.
+    pub(crate) by_admin: bool,
     /// The asset of bonuses, if it is not the asset of the cart.
     pub(crate) bonus: Option<&'a BonusAsset>,
     pub(crate) shipping: &'a ShippingAmounts,
@@ -83,7 +85,7 @@ impl Cart<'_> {
     fn check_lines(&self, quotes: &[&Quote]) -> Result<(), Error> {
         let first_asset = quotes.first().map(|quote| &quote.asset_code);
         reject_lines(LineRejection::Unavailable, quotes, |quote| {
-            !quote.available || !quote.visible
+            !quote.available || !(quote.visible || self.by_admin)
         })?;
         reject_lines(LineRejection::MixedAssets, quotes, |quote| {
             Some(&quote.asset_code) != first_asset

@@ -83,6 +83,7 @@ impl Orders {
         };
         let legs = order.order.immediate_payment(bonus_leg, new.wallet_id)?;
         Ok(PreparedOrder {
+            by_admin: caller.is_admin(),
             order,
             legs,
             settings,

@@ -14,6 +14,7 @@ struct Inputs {
     quotes: Vec<Option<Quote>>,
     new: NewOrder,
     buyer: Buyer,
+    by_admin: bool,
     shipping: ShippingAmounts,
 }
 
@@ -30,6 +31,7 @@ fn order_with(change: impl FnOnce(&mut Inputs)) -> Result<OrderWithLines, Error>
         quotes: vec![Some(quote("10", "20", "1")); 2],
         new: new_order(&ids, &[1, 2]),
         buyer: buyer(&ids),
+        by_admin: false,
         shipping: ShippingAmounts::default(),
     };
     change(&mut inputs);
@@ -37,6 +39,7 @@ fn order_with(change: impl FnOnce(&mut Inputs)) -> Result<OrderWithLines, Error>
         new: &inputs.new,
         quotes: inputs.quotes,
         buyer: &inputs.buyer,
+        by_admin: inputs.by_admin,
         bonus: None,
         shipping: &inputs.shipping,
     };
@@ -62,6 +65,21 @@ fn a_rejection_names_its_lines() {
 
     let order = order_with(|inputs| inputs.quote(0).requires_identity = true);
     assert_refused(order, Code::IdentityRequired, &["lines[0].productId"]);
+}
+
+#[test]
+fn admins_order_products_that_are_not_shown() {
+    let order = order_with(|inputs| {
+        inputs.by_admin = true;
+        inputs.quote(1).visible = false;
+    });
+    assert!(order.is_ok());
+    let order = order_with(|inputs| {
+        inputs.by_admin = true;
+        inputs.quote(1).visible = false;
+        inputs.quote(1).available = false;
+    });
+    assert_refused(order, Code::ProductUnavailable, &["lines[1].productId"]);
 }
 
 #[test]

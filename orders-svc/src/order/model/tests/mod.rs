@@ -107,6 +107,7 @@ fn order(lines: &[(Quote, i32)], bonus: Option<&BonusAsset>) -> OrderWithLines {
         new: &new_order(&ids, &quantities),
         quotes: lines.iter().map(|(quote, _)| Some(quote.clone())).collect(),
         buyer: &buyer(&ids),
+        by_admin: false,
         bonus,
         shipping: &"usd=5".parse().unwrap(),
     };

@@ -136,6 +136,7 @@ fn a_free_orders_bonus_is_revoked() {
         new: &new,
         quotes: vec![Some(quote("0", "0", "3"))],
         buyer: &buyer(&ids),
+        by_admin: false,
         bonus: None,
         shipping: &ShippingAmounts::default(),
     };

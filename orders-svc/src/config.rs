@@ -5,7 +5,7 @@ use std::{collections::HashMap, net::SocketAddr, str::FromStr};
 use clap::Args;
 use platform::{
     config::{self, Common, Nats, Settings},
-    money::Amount,
+    money::{Amount, DecimalPlaces, OutOfRange, Rounding},
 };
 use secrecy::SecretString;
 
@@ -32,7 +32,8 @@ pub struct Config {
     #[arg(long, env = "ORDERS_DATABASE_URL", value_parser = config::secret, hide_env_values = true)]
     pub database_url: SecretString,
 
-    /// Flat shipping amounts by asset, `usd=5.00,eur=4.50`; zero in other assets.
+    /// Flat shipping amounts by asset, `usd=5.00,eur=4.50`; zero in other assets. Rounded half away
+    /// from zero to the decimal places of the asset.
     #[arg(long, env = "SHIPPING_AMOUNTS", default_value = "")]
     pub shipping_amounts: ShippingAmounts,
 }
@@ -56,10 +57,20 @@ impl Settings for Config {
 pub struct ShippingAmounts(HashMap<String, Amount>);
 
 impl ShippingAmounts {
-    /// Returns the shipping amount in the asset; zero if none is set.
-    pub(crate) fn of(&self, asset_code: &str) -> Amount {
+    /// Returns the shipping amount in the asset, rounded to its decimal places; zero if none is
+    /// set. A rounded one is logged as an error of the setting.
+    pub(crate) fn of(&self, asset_code: &str, places: DecimalPlaces) -> Result<Amount, OutOfRange> {
         let amount = self.0.get(&asset_code.to_lowercase());
-        amount.copied().unwrap_or(Amount::ZERO)
+        let amount = amount.copied().unwrap_or(Amount::ZERO);
+        if amount.fits(places) {
+            return Ok(amount);
+        }
+        let rounded = amount.round(places, Rounding::HalfAwayFromZero)?;
+        tracing::error!(
+            asset_code, %amount, %rounded,
+            "SHIPPING_AMOUNTS: the amount has more decimal places than its asset, rounding it"
+        );
+        Ok(rounded)
     }
 }
 
@@ -88,14 +99,17 @@ mod tests {
 
     #[test]
     fn shipping_is_flat_by_asset() {
-        let amounts: ShippingAmounts = "usd=5.00, EUR=4.50".parse().unwrap();
-        assert_eq!(amounts.of("USD").to_string(), "5.00000000");
-        assert_eq!(amounts.of("eur").to_string(), "4.50000000");
-        assert_eq!(amounts.of("btc"), Amount::ZERO);
-        assert_eq!(
-            "".parse::<ShippingAmounts>().unwrap().of("usd"),
-            Amount::ZERO
-        );
+        let amounts: ShippingAmounts = "usd=5.00, EUR=4.505".parse().unwrap();
+        let cents = DecimalPlaces::new(2).unwrap();
+        for (asset_code, expected) in [
+            ("USD", "5.00000000"),
+            ("eur", "4.51000000"),
+            ("btc", "0.00000000"),
+        ] {
+            let amount = amounts.of(asset_code, cents).unwrap();
+            assert_eq!(amount.to_string(), expected);
+        }
+        assert!("".parse::<ShippingAmounts>().is_ok());
         for bad in ["usd", "usd=", "usd=-1", "usd=1e3"] {
             assert!(bad.parse::<ShippingAmounts>().is_err(), "{bad}");
         }

@@ -6,7 +6,7 @@ use sqlx::PgPool;
 
 use crate::{
     assertions::{State, assert_refused},
-    harness::TestApp,
+    harness::{TestApp, quote},
 };
 
 #[sqlx::test(migrator = "orders_svc::MIGRATOR")]
@@ -275,4 +275,18 @@ async fn a_bonus_without_a_rate_is_skipped_and_cannot_pay(pool: PgPool) {
     cart.use_bonus = true;
     let refused = app.admin().create(cart).await;
     assert_refused(refused, Code::NoRate, &["useBonus"]);
+}
+
+#[sqlx::test(migrator = "orders_svc::MIGRATOR")]
+async fn a_shipping_amount_is_rounded_to_its_asset(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let mut in_euro = quote("1.00", "0", "0");
+    in_euro.asset_code = "eur".into();
+    let product = app.add_quote(in_euro);
+    let mut cart = app.cart(&[(&product, 1)]);
+    cart.set_delivery_method(DeliveryMethod::Shipping);
+    cart.shipping_address_id = Some("home".into());
+    let order = app.admin().create(cart).await.unwrap();
+    assert_eq!(order.shipping_amount, "4.51000000");
+    assert_eq!(order.amount, "5.51000000");
 }

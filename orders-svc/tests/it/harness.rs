@@ -119,7 +119,7 @@ impl TestApp {
             ("--identity-grpc-url", &peers),
             // No server: events stay in the outbox, where tests read them.
             ("--nats-url", "nats://127.0.0.1:9"),
-            ("--shipping-amounts", "usd=5.00"),
+            ("--shipping-amounts", "usd=5.00,eur=4.505"),
         ];
         let arguments = arguments.iter().flat_map(|(name, value)| [*name, *value]);
         let command = <Config as clap::Args>::augment_args(clap::Command::new("test"));

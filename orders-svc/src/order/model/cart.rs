@@ -205,13 +205,8 @@ impl Cart<'_> {
         if self.new.delivery_method != Some(DeliveryMethod::Shipping) {
             return Ok(Amount::ZERO);
         }
-        let amount = self.shipping.of(&first.asset_code);
-        if amount.fits(first.asset_decimal_places) {
-            return Ok(amount);
-        }
-        Err(Error::internal(
-            "the configured shipping amount has more decimal places than its asset",
-        ))
+        let (code, places) = (&first.asset_code, first.asset_decimal_places);
+        Ok(self.shipping.of(code, places)?)
     }
 }
 

@@ -191,9 +191,9 @@ fn only_shipping_costs_a_shipping_amount() {
 }
 
 #[test]
-fn a_shipping_amount_finer_than_its_asset_is_an_internal_error() {
-    let order = order_with(|inputs| inputs.shipping = "usd=0.001".parse().unwrap());
-    assert_refused(order, Code::Internal, &[]);
+fn a_shipping_amount_finer_than_its_asset_is_rounded() {
+    let order = order_with(|inputs| inputs.shipping = "usd=0.005".parse().unwrap());
+    assert_eq!(order.unwrap().order.shipping_amount, amount("0.01"));
 }
 
 #[test]

@@ -1,6 +1,9 @@
 //! A client of the three gRPC services, with the rights of one caller.
 
-use std::cell::{Cell, RefCell};
+use std::{
+    cell::{Cell, RefCell},
+    time::Duration,
+};
 
 use platform::{
     auth::Caller,
@@ -31,6 +34,7 @@ pub(crate) struct Client<'a> {
     caller: Option<Caller>,
     key: RefCell<Option<Key>>,
     replayed: Cell<bool>,
+    timeout: Option<Duration>,
 }
 
 #[derive(Clone)]
@@ -46,6 +50,7 @@ impl<'a> Client<'a> {
             caller,
             key: RefCell::default(),
             replayed: Cell::new(false),
+            timeout: None,
         }
     }
 
@@ -61,6 +66,12 @@ impl<'a> Client<'a> {
         self
     }
 
+    /// Gives every request this much time.
+    pub(crate) const fn with_timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
     /// Whether the last response was a replay.
     pub(crate) fn was_replayed(&self) -> bool {
         self.replayed.get()
@@ -68,6 +79,9 @@ impl<'a> Client<'a> {
 
     fn request<T>(&self, message: T) -> Request<T> {
         let mut request = Request::new(message);
+        if let Some(timeout) = self.timeout {
+            request.set_timeout(timeout);
+        }
         let metadata = request.metadata_mut();
         if let Some(caller) = &self.caller {
             let bearer = format!("Bearer {}", self.app.token(caller));

@@ -1,5 +1,7 @@
 //! Pays orders, in parts and concurrently.
 
+use std::time::Duration;
+
 use platform::error::Code;
 use proto::orders::v1::{OrderStatus, PaymentStatus};
 use sqlx::PgPool;

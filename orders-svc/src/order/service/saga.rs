@@ -10,9 +10,12 @@
 //! If the process dies in between, or the outcome of the call is unknown, the saga worker repeats
 //! steps 2 and 3. Whoever deletes the claim first applies it.
 
+use std::time::Duration;
+
 use platform::{
-    error::Failure,
+    error::{Code, Failure},
     failpoint,
+    grpc::deadline,
     idempotency::{self, Begin, Key, Reply},
     pg,
     saga::{Outcome, Saga, Table},
@@ -39,6 +42,10 @@ use crate::{
         repo,
     },
 };
+
+/// The least time that a request needs to call the ledger and settle. With less, the caller would
+/// be told of a timeout and the order would be paid all the same.
+const LEAST_TIME: Duration = Duration::from_millis(500);
 
 /// Why a claim was not settled.
 enum Unsettled {
@@ -85,6 +92,7 @@ impl Orders {
             tx.commit().await?;
             return Ok(Reply::fresh(applied));
         }
+        check_time_left()?;
         repo::orders::update_in_tx(&mut tx, &order.order).await?;
         if !repo::claims::insert_in_tx(&mut tx, &claim).await? {
             return Err(Error::OrderBusy);
@@ -109,6 +117,7 @@ impl Orders {
             settings,
         } = prepared;
         order.order.order_status = OrderStatus::Draft;
+        check_time_left()?;
         let action = Action::PlaceAndCharge(legs);
         let claim = claim(&mut order.order, action, &settings, key);
         self.insert_in_tx(&mut tx, &mut order).await?;
@@ -265,6 +274,14 @@ impl Saga for Orders {
             Err(Unsettled::Failed(error)) => Outcome::Failed(error.into()),
         }
     }
+}
+
+/// Fails if the request's deadline is too close to claim the order.
+fn check_time_left() -> Result<(), Error> {
+    if deadline::remaining().is_none_or(|left| left > LEAST_TIME) {
+        return Ok(());
+    }
+    Err(Failure::new(Code::Timeout, "no time is left to call the ledger").into())
 }
 
 /// Makes the next claim of the order.

@@ -124,6 +124,15 @@ impl Error {
         Self::Failure(Failure::internal(message))
     }
 
+    /// Returns whether the ledger or a dry run found too little money.
+    pub(crate) fn is_insufficient_funds(&self) -> bool {
+        match self {
+            Self::InsufficientFunds { .. } => true,
+            Self::Failure(failure) => failure.code == Code::InsufficientFunds,
+            _ => false,
+        }
+    }
+
     /// Reports a malformed value of `field`.
     pub(crate) fn invalid(field: impl Into<String>, invalid: InvalidValue) -> Self {
         Self::Field {

@@ -7,7 +7,11 @@ use proto::{
 };
 use sqlx::PgPool;
 
-use crate::{assertions::assert_refused, fakes::DEFAULT_WALLET, harness::TestApp};
+use crate::{
+    assertions::assert_refused,
+    fakes::{DEFAULT_WALLET, LedgerMode},
+    harness::TestApp,
+};
 
 impl TestApp {
     /// Pays bonuses in points, which have no decimal places, and sets this rate.
@@ -113,6 +117,31 @@ async fn the_wallet_pays_what_the_points_do_not_cover(pool: PgPool) {
     assert_eq!(paid.payment_status(), PaymentStatus::FullyPaid);
     assert_eq!(app.balance("points"), "0.00000000");
     assert_eq!(app.peers.balance(&second_wallet, "usd"), "0.00000000");
+    app.assert_settled().await;
+}
+
+#[sqlx::test(migrator = "orders_svc::MIGRATOR")]
+async fn the_wallet_pays_for_points_that_were_spent_meanwhile(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    app.bonus_in_points("points", "usd", "0.10");
+    app.set_points("50");
+    let product = app.add_product("10.00", "0", "0");
+    let mut cart = app.cart(&[(&product, 1)]);
+    cart.use_bonus = true;
+    cart.wallet_id = Some(app.user.primary_wallet_id.clone());
+    app.peers.set_ledger(LedgerMode::Waits);
+    let spend = async {
+        app.peers.post_called.notified().await;
+        app.set_points("20");
+        app.peers.set_ledger(LedgerMode::Works);
+        app.peers.post_may_continue.notify_one();
+    };
+    let admin = app.admin().with_key("spent");
+    let (paid, ()) = tokio::join!(admin.create(cart), spend);
+    assert_eq!(paid.unwrap().payment_status(), PaymentStatus::FullyPaid);
+    assert_eq!(app.balance("points"), "0.00000000");
+    assert_eq!(app.balance("usd"), "92.00000000");
+    assert_eq!(app.count("orders").await, 1);
     app.assert_settled().await;
 }
 

@@ -44,8 +44,23 @@ impl Orders {
         }
         let prepared = self.prepare(caller, &new).await?;
         if dry_run {
-            self.dry_run(prepared).await
-        } else if prepared.legs.is_empty() {
+            return self.dry_run(prepared).await;
+        }
+        let legs = prepared.legs.clone();
+        let refused = match self.place(key, prepared).await {
+            Err(error) if new.use_bonus && error.is_insufficient_funds() => error,
+            placed => return placed,
+        };
+        // Points may have been spent after their balance was read.
+        let again = self.prepare(caller, &new).await?;
+        if again.legs == legs {
+            return Err(refused);
+        }
+        self.place(key, again).await
+    }
+
+    async fn place(&self, key: Option<&Key>, prepared: PreparedOrder) -> Result<OrderReply, Error> {
+        if prepared.legs.is_empty() {
             self.place_unpaid(key, prepared.order).await
         } else {
             self.place_paid(key, prepared).await
@@ -68,6 +83,7 @@ impl Orders {
             new,
             quotes,
             buyer: &buyer,
+            by_admin: caller.is_admin(),
             bonus: bonus.as_ref(),
             shipping: &self.shipping,
         };
@@ -77,13 +93,15 @@ impl Orders {
                 .await?;
         }
         let bonus_leg = if new.use_bonus {
+            let wallet_id = order.order.wallet_id;
+            self.check_payer(caller, &order.order, wallet_id, &settings)
+                .await?;
             Some(self.bonus_leg(&order.order).await?)
         } else {
             None
         };
         let legs = order.order.immediate_payment(bonus_leg, new.wallet_id)?;
         Ok(PreparedOrder {
-            by_admin: caller.is_admin(),
             order,
             legs,
             settings,
@@ -94,9 +112,6 @@ impl Orders {
     async fn dry_run(&self, prepared: PreparedOrder) -> Result<OrderReply, Error> {
         let PreparedOrder {
             mut order, legs, ..
-            let wallet_id = order.order.wallet_id;
-            self.check_payer(caller, &order.order, wallet_id, &settings)
-                .await?;
         } = prepared;
         self.check_funds(&legs).await?;
         let now = order.order.created_at;

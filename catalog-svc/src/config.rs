@@ -18,7 +18,7 @@ pub struct Config {
     pub nats: Nats,
 
     /// Address of the gRPC server.
-    #[arg(long, env = "CATALOG_LISTEN", default_value = "127.0.0.1:50051")]
+    #[arg(long, env = "CATALOG_LISTEN", default_value = "127.0.0.1:15051")]
     pub listen: SocketAddr,
 
     /// Address of `/livez`, `/readyz` and `/metrics`; they are not served without it.

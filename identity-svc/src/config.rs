@@ -18,7 +18,7 @@ pub struct Config {
     pub nats: Nats,
 
     /// The address of the gRPC server.
-    #[arg(long, env = "IDENTITY_LISTEN", default_value = "127.0.0.1:50054")]
+    #[arg(long, env = "IDENTITY_LISTEN", default_value = "127.0.0.1:15054")]
     pub listen: SocketAddr,
 
     /// The address of `/livez`, `/readyz` and `/metrics`; not served if unset.

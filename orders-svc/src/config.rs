@@ -21,7 +21,7 @@ pub struct Config {
     pub nats: Nats,
 
     /// Address of the gRPC server.
-    #[arg(long, env = "ORDERS_LISTEN", default_value = "127.0.0.1:50052")]
+    #[arg(long, env = "ORDERS_LISTEN", default_value = "127.0.0.1:15052")]
     pub listen: SocketAddr,
 
     /// Address of `/livez`, `/readyz` and `/metrics`; they are not served without it.

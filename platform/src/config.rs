@@ -45,7 +45,7 @@ pub struct Peers {
     #[arg(
         long,
         env = "CATALOG_GRPC_URL",
-        default_value = "http://127.0.0.1:50051"
+        default_value = "http://127.0.0.1:15051"
     )]
     pub catalog_grpc_url: String,
 
@@ -53,7 +53,7 @@ pub struct Peers {
     #[arg(
         long,
         env = "ORDERS_GRPC_URL",
-        default_value = "http://127.0.0.1:50052"
+        default_value = "http://127.0.0.1:15052"
     )]
     pub orders_grpc_url: String,
 
@@ -61,7 +61,7 @@ pub struct Peers {
     #[arg(
         long,
         env = "WALLET_GRPC_URL",
-        default_value = "http://127.0.0.1:50053"
+        default_value = "http://127.0.0.1:15053"
     )]
     pub wallet_grpc_url: String,
 
@@ -69,7 +69,7 @@ pub struct Peers {
     #[arg(
         long,
         env = "IDENTITY_GRPC_URL",
-        default_value = "http://127.0.0.1:50054"
+        default_value = "http://127.0.0.1:15054"
     )]
     pub identity_grpc_url: String,
 }

@@ -18,7 +18,7 @@ pub struct Config {
     pub nats: Nats,
 
     /// Address of the gRPC server.
-    #[arg(long, env = "WALLET_LISTEN", default_value = "127.0.0.1:50053")]
+    #[arg(long, env = "WALLET_LISTEN", default_value = "127.0.0.1:15053")]
     pub listen: SocketAddr,
 
     /// Address of `/livez`, `/readyz` and `/metrics`; they are not served without it.

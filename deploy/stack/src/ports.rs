@@ -53,6 +53,13 @@ impl Ports {
         Ok(port)
     }
 
+    /// Replaces the port of `purpose`, which another process has taken since it was assigned.
+    pub(crate) fn reassign(&mut self, purpose: &str) -> Result<u16> {
+        self.saved.remove(purpose);
+        self.assigned.remove(purpose);
+        self.assign(purpose, None)
+    }
+
     fn save(&self) -> Result<()> {
         let Some(file) = &self.file else {
             return Ok(());

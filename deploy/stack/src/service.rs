@@ -36,9 +36,10 @@ impl Service {
         self.program().trim_end_matches("-svc")
     }
 
-    /// Returns the default gRPC port.
+    /// Returns the default gRPC port. It lies below 32768, where the kernel's range for outgoing
+    /// connections begins: any connection of the machine could take a port of that range.
     pub(crate) const fn default_port(self) -> u16 {
-        50_051 + self as u16
+        15_051 + self as u16
     }
 
     /// Returns the role that migrates the schema.
@@ -129,6 +130,6 @@ mod tests {
     fn roles_and_variables_are_named_after_the_context() {
         assert_eq!(Service::Wallet.owner_role(), "guerdon_wallet_owner");
         assert_eq!(Service::Identity.variable("LISTEN"), "IDENTITY_LISTEN");
-        assert_eq!(Service::Identity.default_port(), 50_054);
+        assert_eq!(Service::Identity.default_port(), 15_054);
     }
 }

@@ -30,6 +30,20 @@ impl Instance {
     pub fn program(&self) -> &'static str {
         self.service.map_or(GATEWAY, Service::program)
     }
+
+    /// Draws other ports, after another process has taken one of them.
+    pub(crate) fn reassign_ports(&mut self, ports: &mut Ports) -> Result<()> {
+        self.port = ports.reassign(&self.name)?;
+        self.metrics_port = match self.service {
+            Some(_) => ports.reassign(&metrics_purpose(&self.name))?,
+            None => self.port,
+        };
+        Ok(())
+    }
+}
+
+fn metrics_purpose(name: &str) -> String {
+    format!("{name} metrics")
 }
 
 /// Everything that the processes of one stack must agree on.
@@ -70,7 +84,7 @@ pub(crate) fn instances(
             instances.push(Instance {
                 service: Some(service),
                 port: ports.assign(&name, default.map(|_| service.default_port()))?,
-                metrics_port: ports.assign(&format!("{name} metrics"), None)?,
+                metrics_port: ports.assign(&metrics_purpose(&name), None)?,
                 name,
             });
         }

@@ -92,7 +92,7 @@ mod command;
 mod database;
 mod runtime;
 
-use std::{future::Future, process::ExitCode, time::Duration};
+use std::{future::Future, io, process::ExitCode, time::Duration};
 
 use futures::future::BoxFuture;
 use sqlx::{PgPool, migrate::Migrator};
@@ -108,6 +108,9 @@ use crate::{
 
 pub use backbone::Backbone;
 pub use runtime::Runtime;
+
+/// The exit code of a process that found its address taken: the number of EADDRINUSE on Linux.
+const ADDRESS_IN_USE: u8 = 98;
 
 /// How long a process may take to stop.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(25);
@@ -197,8 +200,19 @@ async fn run<A: Application>(invocation: Invocation<A::Config>) -> ExitCode {
                 error = telemetry::chain(error.as_ref()),
                 "process: failed, exiting"
             );
-            ExitCode::FAILURE
+            exit_code(&error)
         }
+    }
+}
+
+/// Tells a taken address from other failures, because a supervisor can choose another.
+fn exit_code(error: &anyhow::Error) -> ExitCode {
+    let mut causes = error.chain().filter_map(|cause| cause.downcast_ref());
+    let is_taken = causes.any(|cause: &io::Error| cause.kind() == io::ErrorKind::AddrInUse);
+    if is_taken {
+        ExitCode::from(ADDRESS_IN_USE)
+    } else {
+        ExitCode::FAILURE
     }
 }
 
@@ -246,4 +260,28 @@ async fn serve<A: Application>(config: A::Config) -> anyhow::Result<()> {
 async fn drain_timeout(stop: &CancellationToken) {
     stop.cancelled().await;
     tokio::time::sleep(DRAIN_TIMEOUT).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::Context as _;
+
+    use super::*;
+
+    #[test]
+    fn a_taken_address_has_an_exit_code_of_its_own() {
+        let code = |kind: io::ErrorKind| {
+            let failed: Result<(), _> = Err(io::Error::from(kind));
+            format!(
+                "{:?}",
+                exit_code(&failed.context("cannot listen").unwrap_err())
+            )
+        };
+        let taken = format!("{:?}", ExitCode::from(ADDRESS_IN_USE));
+        assert_eq!(code(io::ErrorKind::AddrInUse), taken);
+        assert_eq!(
+            code(io::ErrorKind::NotFound),
+            format!("{:?}", ExitCode::FAILURE)
+        );
+    }
 }

@@ -9,6 +9,7 @@ mod ledger;
 mod lists;
 mod machine;
 mod rpc;
+mod starts;
 
 use clap::{Args, Parser, Subcommand};
 
@@ -29,6 +30,9 @@ enum Program {
     Bench(Bench),
     /// 400 concurrent debits of 1.00 on a wallet with 100.00: exactly 100 are confirmed.
     Debits(debits::Arguments),
+    /// Starts on busy ports: every one of them succeeds; run it as
+    /// `cargo stack exec -- target/debug/load starts`.
+    Starts(starts::Arguments),
     /// Creates the data of a benchmark, kept between runs.
     #[command(subcommand)]
     Seed(Seed),
@@ -73,6 +77,7 @@ fn main() -> anyhow::Result<()> {
         Program::Bench(Bench::Ledger(arguments)) => runtime.block_on(ledger::run(arguments)),
         Program::Bench(Bench::Catalogue(server)) => runtime.block_on(catalogue::run(server)),
         Program::Bench(Bench::Lists(server)) => runtime.block_on(lists::run(server)),
+        Program::Starts(arguments) => starts::run(&arguments),
         Program::Debits(arguments) => runtime.block_on(debits::run(arguments)),
         Program::Seed(Seed::Transactions(arguments)) => runtime.block_on(lists::seed(arguments)),
     }

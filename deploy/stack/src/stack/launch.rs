@@ -11,12 +11,17 @@ use crate::{
     logs::Log,
     process::{self, Process},
     programs,
+    service::GATEWAY,
     wiring::{Instance, Variable},
 };
 
 /// Includes recovery and the first connections.
 const READY_TIMEOUT: Duration = Duration::from_mins(1);
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
+/// The exit code of a program whose address is taken: `platform::service`.
+const ADDRESS_IN_USE: i32 = 98;
+/// Starts with other ports before the start fails.
+const MAX_PORT_CHANGES: usize = 5;
 
 impl Stack {
     pub(super) fn set_up_database(&self) -> Result<()> {
@@ -30,15 +35,53 @@ impl Stack {
         })
     }
 
-    pub(super) fn start_processes(&self) -> Result<()> {
-        let title = "Starting the services";
-        self.environment().options.progress.step(title, || {
-            let instances = self.wiring.instances.iter();
-            let started = instances.map(|instance| Ok((instance, self.spawn(instance, &[])?)));
-            let started = started.collect::<Result<Vec<_>>>()?;
-            wait_until_ready(&started)?;
-            Ok(((), format!("{} processes ready", started.len())))
+    /// Starts the processes and waits until all of them are ready. A process that finds one of its
+    /// ports taken gets others, and all start again, because each knows the addresses of the rest.
+    pub fn start_processes(&mut self) -> Result<()> {
+        let progress = self.environment().options.progress;
+        progress.step("Starting the services", || {
+            let mut started = self.start_all();
+            for _ in 0..MAX_PORT_CHANGES {
+                if started.is_ok() || !self.replace_taken_ports()? {
+                    break;
+                }
+                started = self.start_all();
+            }
+            Ok(((), format!("{} processes ready", started?)))
         })
+    }
+
+    fn start_all(&self) -> Result<usize> {
+        let instances = self.wiring.instances.iter();
+        let started = instances.map(|instance| Ok((instance, self.spawn(instance, &[])?)));
+        let started = started.collect::<Result<Vec<_>>>()?;
+        wait_until_ready(&started)?;
+        Ok(started.len())
+    }
+
+    /// Stops all processes and assigns other ports to those that ended because one was taken.
+    /// Returns whether there were any. The REST port stays if it was asked for.
+    fn replace_taken_ports(&mut self) -> Result<bool> {
+        let fixed = self.options.rest_port.map(|_| GATEWAY);
+        let lost: Vec<String> = {
+            let running = self.running();
+            let ended = running.iter().filter(|(name, process)| {
+                let code = process.exit_status().and_then(|status| status.code());
+                code == Some(ADDRESS_IN_USE) && fixed != Some(name.as_str())
+            });
+            ended.map(|(name, _)| name.clone()).collect()
+        };
+        if lost.is_empty() {
+            return Ok(false);
+        }
+        self.stop_processes();
+        let ports = &mut self.options.environment.options.ports;
+        let mut instances = self.wiring.instances.iter_mut();
+        instances
+            .by_ref()
+            .filter(|instance| lost.contains(&instance.name))
+            .try_for_each(|instance| instance.reassign_ports(ports))?;
+        Ok(true)
     }
 
     pub(super) fn spawn(&self, instance: &Instance, env: &[Variable]) -> Result<Arc<Process>> {

@@ -37,13 +37,13 @@ pub struct Stack {
 impl Stack {
     /// Migrates the database, starts the processes and waits until all of them are ready.
     pub fn start(options: StackOptions) -> Result<Self> {
-        let stack = Self::without_processes(options)?;
+        let mut stack = Self::without_processes(options)?;
         stack.start_processes()?;
         Ok(stack)
     }
 
-    /// Sets up the database and migrates it.
-    pub(crate) fn without_processes(mut options: StackOptions) -> Result<Self> {
+    /// Sets up the database and migrates it. The ports are assigned, and nobody listens yet.
+    pub fn without_processes(mut options: StackOptions) -> Result<Self> {
         let wiring = wire(&mut options)?;
         let stack = Self {
             wiring,

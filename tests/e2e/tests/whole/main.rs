@@ -6,6 +6,7 @@ mod demo;
 mod errors;
 mod flow;
 mod outage;
+mod ports;
 mod readme;
 mod sdk;
 mod skeleton;

@@ -1,5 +1,5 @@
-//! Who may call a route, judged before the body is read; what of the data the caller may see and
-//! change is judged by the service that owns it.
+//! Checks who may call a route before the body is read. The service that owns the data checks what the
+//! caller may see and change.
 
 use std::sync::Arc;
 

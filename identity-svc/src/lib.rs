@@ -14,7 +14,7 @@ use sqlx::migrate::Migrator;
 
 pub use service::Service;
 
-/// The schema that identity-svc owns.
+/// The schema of identity-svc.
 pub const SCHEMA: Schema = Schema::new("identity");
 
 /// The migrations of the schema.

@@ -24,7 +24,7 @@ pub(crate) struct Asset {
     r#type: String,
     /// Decimals that amounts of the asset may have, 0 to 8.
     decimal_places: u32,
-    /// A disabled asset accepts no new transaction; what is under way can be settled.
+    /// A disabled asset accepts no new transaction; transactions in progress can be settled.
     enabled: bool,
     /// Made by Guerdon; changes only in `enabled`, `customData` and `logo`.
     system: bool,

@@ -24,7 +24,7 @@ impl Catalog {
         Self(client.service())
     }
 
-    /// Quotes each line at current prices; `None` if there is no such product.
+    /// Quotes each line at current prices; `None` for an unknown product.
     pub(crate) async fn quote(&self, lines: &[NewLine]) -> Result<Vec<Option<Quote>>, Error> {
         let request = QuoteRequest {
             lines: lines

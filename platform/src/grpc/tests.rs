@@ -109,7 +109,7 @@ impl AuthService for Identity {
             }
             "panic" => panic!("a bug"),
             large if large.len() > DEFAULT_LIMIT => large.to_owned(),
-            "refuse" => return Err(Failure::new(Code::Unauthenticated, "no such key").into()),
+            "refuse" => return Err(Failure::new(Code::Unauthenticated, "unknown key").into()),
             _ => return Err(Failure::new(Code::InvalidState, "no").into()),
         };
         Ok(Response::new(ExchangeApiKeyResponse {

@@ -44,6 +44,6 @@ mod tests {
             chain(&status),
             "unavailable: wallet is unavailable: connection refused"
         );
-        assert_eq!(chain(&Status::not_found("no such order")), "no such order");
+        assert_eq!(chain(&Status::not_found("order not found")), "order not found");
     }
 }

@@ -125,7 +125,7 @@ async fn returned_money_passes_wallet_locks(pool: PgPool) {
 async fn violations_name_their_posting(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let mut bad = posting("x", "y", "0");
-    "gift".clone_into(&mut bad.code);
+    "unknown".clone_into(&mut bad.code);
     "[]".clone_into(&mut bad.metadata);
     let rejected = result(app.admin.ledger().post(operation("o", vec![bad])).await);
     let fields = [

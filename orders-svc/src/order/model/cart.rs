@@ -36,7 +36,7 @@ pub(crate) struct Buyer {
 #[derive(Debug)]
 pub(crate) struct Cart<'a> {
     pub(crate) new: &'a NewOrder,
-    /// One per line; `None` if there is no such product.
+    /// One per line; `None` for an unknown product.
     pub(crate) quotes: Vec<Option<Quote>>,
     pub(crate) buyer: &'a Buyer,
     /// Whether an admin orders, who may order products that the shop does not show.

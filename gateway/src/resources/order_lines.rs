@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     dto::{self, Raw, Time},
-    orders::{self, Order},
+    orders::{self, Order, id_or_null},
     result::{self, DataResult, ListResult},
 };
 use crate::{
@@ -22,8 +22,10 @@ use crate::{
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct OrderLine {
-    id: String,
-    order_id: String,
+    /// `null` on a dry run.
+    id: Option<String>,
+    /// `null` on a dry run.
+    order_id: Option<String>,
     product_id: String,
     product: Option<OrderedProduct>,
     quantity: u32,
@@ -129,7 +131,7 @@ pub(crate) async fn get(call: Call, path: PathParams) -> DataResult<OrderLineDet
     )?;
     Ok(Data::new(OrderLineDetail {
         line: OrderLine::detail(line),
-        order: order.into(),
+        order: Order::without_lines(order),
     }))
 }
 
@@ -218,8 +220,8 @@ impl From<wire::OrderLine> for OrderLine {
         });
         Self {
             status: dto::text(line.status().as_str_name(), "ORDER_LINE_STATUS_"),
-            id: line.id,
-            order_id: line.order_id,
+            id: id_or_null(line.id),
+            order_id: id_or_null(line.order_id),
             product_id: line.product_id,
             product,
             quantity: line.quantity,

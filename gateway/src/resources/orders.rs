@@ -52,8 +52,8 @@ pub(crate) struct Order {
     payment_status: String,
     delivery_method: Option<String>,
     tracking_id: Option<String>,
-    /// Eight characters, unique.
-    reference: String,
+    /// Eight characters, unique; `null` on a dry run.
+    reference: Option<String>,
     paid_at: Option<Time>,
     fulfilled_at: Option<Time>,
     canceled_at: Option<Time>,
@@ -106,9 +106,9 @@ pub(crate) struct Fulfilment {
 pub(crate) async fn list(call: Call, ListParams(list): ListParams) -> ListResult<Order> {
     let includes_lines = list.include.iter().any(|relation| relation == "lines");
     let convert = if includes_lines {
-        Order::with_lines
-    } else {
         Order::from
+    } else {
+        Order::without_lines
     };
     let request = call.request(ListOrdersRequest { list: Some(list) });
     let mut page = result::list(call.clients.orders().list_orders(request), |response| {
@@ -124,7 +124,7 @@ pub(crate) async fn list(call: Call, ListParams(list): ListParams) -> ListResult
 pub(crate) async fn get(call: Call, path: PathParams) -> DataResult<Order> {
     let request = call.request(GetOrderRequest { id: id(&path)? });
     let order = result::data(call.clients.orders().get_order(request), |response| {
-        response.order.map(Order::with_lines)
+        response.order
     })
     .await?;
     with_user(&call, order).await
@@ -226,6 +226,11 @@ fn id(path: &PathParams) -> Result<String, Problem> {
     path.id("id", Code::OrderNotFound)
 }
 
+/// Returns an id, and `None` for the empty one of a dry run.
+pub(super) fn id_or_null(id: String) -> Option<String> {
+    Some(id).filter(|id| !id.is_empty())
+}
+
 impl Located for Order {
     fn location(&self) -> String {
         format!("/orders/{}", self.id.as_deref().unwrap_or_default())
@@ -233,21 +238,17 @@ impl Located for Order {
 }
 
 impl Order {
-    /// The form of single orders, and of lists that include lines.
-    fn with_lines(mut order: wire::Order) -> Self {
-        let lines = std::mem::take(&mut order.lines)
-            .into_iter()
-            .map(Into::into)
-            .collect();
+    /// Converts an order to the form of lists without included lines, and of an order in its line.
+    pub(super) fn without_lines(order: wire::Order) -> Self {
         Self {
-            lines: Some(lines),
+            lines: None,
             ..order.into()
         }
     }
 }
 
 impl From<wire::Order> for Order {
-    /// Without user, and with lines only where the service sent some.
+    /// Converts a whole order: with its lines, and without its user, which the caller embeds.
     fn from(order: wire::Order) -> Self {
         let delivery = order.delivery_method();
         let has_delivery = delivery != wire::DeliveryMethod::Unspecified;
@@ -256,7 +257,7 @@ impl From<wire::Order> for Order {
             payment_status: dto::text(order.payment_status().as_str_name(), "PAYMENT_STATUS_"),
             delivery_method: has_delivery
                 .then(|| dto::text(delivery.as_str_name(), "DELIVERY_METHOD_")),
-            id: Some(order.id).filter(|id| !id.is_empty()),
+            id: id_or_null(order.id),
             user_id: order.user_id,
             user: None,
             asset_code: order.asset_code,
@@ -270,11 +271,11 @@ impl From<wire::Order> for Order {
             paid_amount: order.paid_amount,
             unpaid_amount: order.unpaid_amount,
             tracking_id: order.tracking_id,
-            reference: order.reference,
+            reference: id_or_null(order.reference),
             paid_at: Time::of(order.paid_at),
             fulfilled_at: Time::of(order.fulfilled_at),
             canceled_at: Time::of(order.canceled_at),
-            lines: None,
+            lines: Some(order.lines.into_iter().map(Into::into).collect()),
             metadata: Raw::of(order.metadata),
             custom_data: Raw::of(order.custom_data),
             created_at: Time::of(order.created_at),

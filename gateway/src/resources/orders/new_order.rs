@@ -61,7 +61,7 @@ pub(crate) async fn create(call: Call, Json(body): Json<NewOrder>) -> DataResult
     let is_dry_run = body.dry_run.unwrap_or_default();
     let mut orders = call.clients.orders();
     let response = orders.create_order(call.request(body.into()));
-    let order = |response: CreateOrderResponse| response.order.map(Order::with_lines);
+    let order = |response: CreateOrderResponse| response.order;
     let order = if is_dry_run {
         result::data(response, order).await?
     } else {

@@ -1,6 +1,6 @@
 //! `POST /orders`
 
-use proto::orders::v1::{CreateOrderResponse, Order};
+use proto::orders::v1::{CreateOrderResponse, Order, OrderLine};
 use serde_json::json;
 
 use crate::{harness::TestApp, samples};
@@ -50,9 +50,12 @@ async fn create_sends_every_field() {
 }
 
 #[tokio::test]
-async fn a_dry_run_has_no_id() {
+async fn a_dry_run_has_no_ids_and_no_reference() {
     let app = TestApp::start().await;
-    let order = Order::default();
+    let order = Order {
+        lines: vec![OrderLine::default()],
+        ..Order::default()
+    };
     let response = CreateOrderResponse { order: Some(order) };
     app.services.reply("OrderService/CreateOrder", &response);
     let body = json!({"userId": "u", "lines": [], "dryRun": true});
@@ -62,8 +65,10 @@ async fn a_dry_run_has_no_id() {
         dry_run.calls[0].message,
         json!({"user_id": "u", "dry_run": true})
     );
-    assert_eq!(dry_run.body["data"]["id"], json!(null));
-    assert_eq!(dry_run.body["data"]["lines"], json!([]));
+    for pointer in ["/id", "/reference", "/lines/0/id", "/lines/0/orderId"] {
+        let value = dry_run.body["data"].pointer(pointer);
+        assert_eq!(value, Some(&json!(null)), "{pointer}");
+    }
 }
 
 #[tokio::test]

@@ -185,7 +185,7 @@ async fn orders_have_no_user_while_identity_is_unavailable() {
 }
 
 #[tokio::test]
-async fn actions_send_their_fields_and_respond_with_the_order() {
+async fn actions_send_their_fields_and_respond_with_the_whole_order() {
     let app = TestApp::start().await;
     reply_user(&app, "order.user_id");
     for (path, body, rpc, message) in [
@@ -230,7 +230,23 @@ async fn actions_send_their_fields_and_respond_with_the_order() {
         assert_eq!(exchange.calls[0].message, expected, "{path} {body}");
         assert_eq!(exchange.calls[1].message, json!({"ids": ["order.user_id"]}));
         assert_eq!(exchange.body["data"]["id"], "order.id");
+        assert_eq!(exchange.body["data"]["lines"][0]["id"], "order.lines.id");
         assert_eq!(user(&exchange)["name"], "Ada");
+    }
+}
+
+#[tokio::test]
+async fn updates_and_actions_on_lines_respond_with_the_whole_order() {
+    let app = TestApp::start().await;
+    let order = format!("/orders/{ID}");
+    let line = format!("{order}/lines/{ID}");
+    for exchange in [
+        app.patch(&order, &json!({"trackingId": "T1"})).await,
+        app.post(&format!("{line}/fulfill"), &json!({})).await,
+        app.post(&format!("{line}/unfulfill"), &json!({})).await,
+    ] {
+        assert_eq!(exchange.status, 200, "{}", exchange.body);
+        assert_eq!(exchange.body["data"]["lines"][0]["id"], "order.lines.id");
     }
 }
 

@@ -1,5 +1,7 @@
 //! Lookups for bonuses: the asset they are granted in, and the balance that pays an order.
 
+use platform::auth::Caller;
+
 use super::Orders;
 use crate::{
     clients::Settings,
@@ -34,7 +36,14 @@ impl Orders {
     }
 
     /// Builds the payment from the buyer's bonus balance, as far as the balance covers the order.
-    pub(super) async fn bonus_leg(&self, order: &Order) -> Result<Leg, Error> {
+    pub(super) async fn bonus_leg(
+        &self,
+        caller: &Caller,
+        order: &Order,
+        settings: &Settings,
+    ) -> Result<Leg, Error> {
+        self.check_payer(caller, order, order.wallet_id, settings)
+            .await?;
         let wallets = &self.clients.wallets;
         let bonus_asset = &order.bonus_asset_code;
         let available = wallets.available(order.wallet_id, bonus_asset).await?;

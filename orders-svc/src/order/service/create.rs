@@ -93,10 +93,7 @@ impl Orders {
                 .await?;
         }
         let bonus_leg = if new.use_bonus {
-            let wallet_id = order.order.wallet_id;
-            self.check_payer(caller, &order.order, wallet_id, &settings)
-                .await?;
-            Some(self.bonus_leg(&order.order).await?)
+            Some(self.bonus_leg(caller, &order.order, &settings).await?)
         } else {
             None
         };

@@ -62,8 +62,10 @@ create table orders.orders (
     constraint orders_fulfilled_at_check
         check ((fulfilled_at is not null) = (order_status = 'fulfilled'))
 );
-create index orders_created_at_idx on orders.orders (created_at desc, id);
-create index orders_user_id_created_at_idx on orders.orders (user_id, created_at desc, id);
+-- The lists sort by `created_at desc, id desc`: both keys in one direction, so that an index serves
+-- the order and the row comparison of a cursor.
+create index orders_created_at_id_idx on orders.orders (created_at, id);
+create index orders_user_id_created_at_id_idx on orders.orders (user_id, created_at, id);
 
 create table orders.order_lines (
     id uuid not null,

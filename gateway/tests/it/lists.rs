@@ -17,7 +17,7 @@ const QUERY: &str = "filter[name]=ilike:%tea%&filter[createdAt]=gte:2026-01-01&l
     &page[size]=7&page[number]=3&include=lines,user&utm_source=x";
 
 #[tokio::test]
-async fn a_query_is_passed_on_in_order() {
+async fn a_query_is_forwarded_in_order() {
     let app = TestApp::start().await;
     let exchange = app.get(&format!("/products?{QUERY}")).await;
     insta::assert_json_snapshot!(exchange.call(), @r#"

@@ -44,7 +44,7 @@ use crate::{
 };
 
 /// The least time that a request needs to call the ledger and settle. With less, the caller would
-/// be told of a timeout and the order would be paid all the same.
+/// get a timeout although the order is paid.
 const LEAST_TIME: Duration = Duration::from_millis(500);
 
 /// Why a claim was not settled.

@@ -122,17 +122,17 @@ impl Readiness {
             outcome.unwrap_or_else(|_| Err(anyhow::anyhow!("timed out")))
         }));
         let previous = self.report().checks;
-        let checks: Vec<_> = checks
+        let reports: Vec<_> = checks
             .iter()
             .zip(results.await)
             .map(|(check, result)| {
-                let previous = previous.iter().find(|previous| previous.name == check.name);
-                check.report(previous.map(|previous| previous.ok), &result)
+                let previous = previous.iter().find(|report| report.name == check.name);
+                check.report(previous.map(|report| report.ok), &result)
             })
             .collect();
         Report {
-            ready: checks.iter().all(|check| check.ok || !check.required),
-            checks,
+            ready: reports.iter().all(|check| check.ok || !check.required),
+            checks: reports,
         }
     }
 

@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use async_nats::{
-    HeaderMap, Request,
+    Client, HeaderMap, Request,
     client::{PublishErrorKind, RequestErrorKind},
     jetstream::Context,
 };
@@ -55,38 +55,46 @@ pub(super) async fn publish(
     )]
     let id = Uuid::new_v4().to_string();
     let (client, size) = (js.client(), messages.len());
-    for (number, message) in (1..).zip(messages) {
-        let mut headers = message.headers;
-        headers.insert("Nats-Batch-Id", id.as_str());
-        headers.insert("Nats-Batch-Sequence", number.to_string());
-        if number < size {
-            client
-                .publish_with_headers(message.subject, headers, message.payload)
-                .await
-                .map_err(|error| match error.kind() {
-                    PublishErrorKind::Send => Error::Unavailable(error.into()),
-                    _ => Error::Rejected(error.to_string()),
-                })?;
-            continue;
+    for (number, mut message) in (1..).zip(messages) {
+        message.headers.insert("Nats-Batch-Id", id.as_str());
+        message
+            .headers
+            .insert("Nats-Batch-Sequence", number.to_string());
+        if number == size {
+            let ack = commit(&client, message, ack_timeout).await?;
+            return parse_ack(&ack, &id, size);
         }
-        headers.insert("Nats-Batch-Commit", "1");
-        let commit = Request::new()
-            .headers(headers)
-            .payload(message.payload)
-            .timeout(Some(ack_timeout));
-        let ack =
-            client
-                .send_request(message.subject, commit)
-                .await
-                .map_err(|error| match error.kind() {
-                    RequestErrorKind::TimedOut | RequestErrorKind::Other => {
-                        Error::Unavailable(error.into())
-                    }
-                    _ => Error::Rejected(error.to_string()),
-                })?;
-        return parse_ack(&ack.payload, &id, size);
+        client
+            .publish_with_headers(message.subject, message.headers, message.payload)
+            .await
+            .map_err(|error| match error.kind() {
+                PublishErrorKind::Send => Error::Unavailable(error.into()),
+                _ => Error::Rejected(error.to_string()),
+            })?;
     }
     Ok(())
+}
+
+/// Publishes the last message, which commits the batch, and returns the ack.
+async fn commit(
+    client: &Client,
+    mut message: Message,
+    ack_timeout: Duration,
+) -> Result<Bytes, Error> {
+    message.headers.insert("Nats-Batch-Commit", "1");
+    let request = Request::new()
+        .headers(message.headers)
+        .payload(message.payload)
+        .timeout(Some(ack_timeout));
+    match client.send_request(message.subject, request).await {
+        Ok(ack) => Ok(ack.payload),
+        Err(error) => Err(match error.kind() {
+            RequestErrorKind::TimedOut | RequestErrorKind::Other => {
+                Error::Unavailable(error.into())
+            }
+            _ => Error::Rejected(error.to_string()),
+        }),
+    }
 }
 
 fn parse_ack(payload: &[u8], id: &str, size: usize) -> Result<(), Error> {

@@ -80,21 +80,33 @@ pub struct Columns {
     pub traceparents: Vec<Option<String>>,
 }
 
+/// Inserts the ranges of the positions that the CTE `inserted_events` returns.
+macro_rules! insert_ranges {
+    () => {
+        "insert into :schema.outbox_pending
+        select min(position), max(position)
+        from (
+            select position, position - row_number() over (order by position) as range
+            from inserted_events) positions
+        group by range"
+    };
+}
+
+/// The part of [`Columns::INSERT`] that engines repeat in their statement after `inserted_events`.
+pub const INSERT_RANGES: &str = insert_ranges!();
+
 impl Columns {
     /// Inserts the events and their ranges of positions. `unnest` keeps the order of the events.
-    pub const INSERT: &str = "
-        with inserted_events as (
+    pub const INSERT: &str = concat!(
+        "with inserted_events as (
             insert into :schema.outbox
                 (id, event_type, aggregate_kind, aggregate_id, aggregate_version, body, traceparent)
             select * from unnest
                 ($1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::bigint[], $6::bytea[], $7::text[])
             returning position)
-        insert into :schema.outbox_pending (first_position, last_position)
-        select min(position), max(position)
-        from (
-            select position, position - row_number() over (order by position) as range_key
-            from inserted_events) positions
-        group by range_key";
+        ",
+        insert_ranges!()
+    );
 
     /// Adds an event.
     pub fn push(&mut self, message: Message) {

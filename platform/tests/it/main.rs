@@ -1,8 +1,10 @@
-//! Platform against a real Postgres (`DATABASE_URL`, a role that may create databases) and a real
-//! NATS with JetStream (`NATS_URL`).
+//! Tests with a real Postgres (`DATABASE_URL`, a role that may create databases) and a real NATS with
+//! JetStream (`NATS_URL`).
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 mod backbone;
+mod dead_letters;
+mod effects;
 mod harness;
 mod idempotency;
 mod inbox;

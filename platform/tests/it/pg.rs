@@ -30,6 +30,10 @@ fn pool(options: &PgConnectOptions, max_connections: u32) -> PgPool {
     pg::connect(options.to_url_lossy().as_str(), &wanted).unwrap()
 }
 
+async fn number(pool: &PgPool, sql: &'static str) -> i64 {
+    sqlx::query_scalar(sql).fetch_one(pool).await.unwrap()
+}
+
 async fn execute(pool: &PgPool, sql: &'static str) {
     sqlx::raw_sql(sql).execute(pool).await.unwrap();
 }
@@ -54,16 +58,14 @@ async fn cancelled_begins_leave_no_open_transaction(_: PgPoolOptions, options: P
         ensure_affected(insert.execute(&one).await.unwrap(), 1).unwrap();
     }
     let other = pool(&options, 1);
-    let count = sqlx::query_scalar("select count(*) from acknowledged");
-    let count: i64 = count.fetch_one(&other).await.unwrap();
-    assert_eq!(count, 20);
+    assert_eq!(
+        number(&other, "select count(*) from acknowledged").await,
+        20
+    );
     eventually("no session idles in a transaction", TIMEOUT, async || {
-        let idle = sqlx::query_scalar(
-            "select count(*) from pg_stat_activity
-             where datname = current_database() and state like 'idle in transaction%'",
-        );
-        let idle: i64 = idle.fetch_one(&other).await.unwrap();
-        idle == 0
+        let idle = "select count(*) from pg_stat_activity
+             where datname = current_database() and state like 'idle in transaction%'";
+        number(&other, idle).await == 0
     })
     .await;
 }
@@ -112,9 +114,7 @@ async fn the_victim_of_a_deadlock_runs_again(_: PgPoolOptions, options: PgConnec
     let (one, other) = tokio::join!(transfer(1, 2), transfer(2, 1));
     one.unwrap();
     other.unwrap();
-    let sum = sqlx::query_scalar("select sum(n) from slots");
-    let sum: i64 = sum.fetch_one(&two).await.unwrap();
-    assert_eq!(sum, 4);
+    assert_eq!(number(&two, "select sum(n) from slots").await, 4);
     assert!(met.into_inner() > 2, "one of them ran again");
 }
 
@@ -196,9 +196,12 @@ async fn statements_and_locks_have_timeouts(_: PgPoolOptions, options: PgConnect
         ("idle_in_transaction_session_timeout", "10s"),
         ("application_name", "platform-tests"),
     ] {
-        let shown = sqlx::query_scalar("select current_setting($1)").bind(setting);
-        let shown: String = shown.fetch_one(&pool).await.unwrap();
-        assert_eq!(shown, value, "{setting}");
+        let current: String = sqlx::query_scalar("select current_setting($1)")
+            .bind(setting)
+            .fetch_one(&pool)
+            .await
+            .unwrap();
+        assert_eq!(current, value, "{setting}");
     }
 }
 

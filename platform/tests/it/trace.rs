@@ -47,25 +47,20 @@ async fn the_consumer_continues_the_trace_of_the_request(
     harness.start_relay();
     let seen = Arc::new(Mutex::new(None));
     let consumer = Consumer::new("tracing-svc", harness.schema, harness.schema, "ThingDone");
-    let (js, pool, handler) = (
+    tokio::spawn(inbox::run(
+        consumer,
         harness.js.clone(),
         harness.pool.clone(),
         RecordTrace(Arc::clone(&seen)),
-    );
-    tokio::spawn(inbox::run(
-        consumer,
-        js,
-        pool,
-        handler,
         harness.token.clone(),
     ));
 
-    let request = tracing::info_span!("request");
     let published = async {
         harness.commit_event().await;
         trace_id()
-    };
-    let published = published.instrument(request).await;
+    }
+    .instrument(tracing::info_span!("request"))
+    .await;
     assert_ne!(published, TraceId::INVALID);
     eventually("it is consumed", TIMEOUT, async || {
         *seen.lock().unwrap() == Some(published)

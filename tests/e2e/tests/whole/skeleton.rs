@@ -37,6 +37,21 @@ fn services_have_the_same_files() {
 }
 
 #[test]
+fn services_are_tested_by_one_binary_with_a_harness() {
+    for context in CONTEXTS {
+        let tests = root(context).join("tests/it");
+        assert!(tests.join("main.rs").is_file(), "{}", tests.display());
+        let file = tests.join("harness.rs");
+        let harness = if file.is_file() {
+            read(&file)
+        } else {
+            read(&tests.join("harness/mod.rs"))
+        };
+        assert!(harness.contains("struct TestApp {"), "{context}-svc");
+    }
+}
+
+#[test]
 fn services_have_the_same_entry_point() {
     for context in CONTEXTS {
         let main = format!(
@@ -99,17 +114,25 @@ fn background_tasks_are_named_in_kebab_case_and_belong_to_the_backbone() {
         for (path, source) in sources(&root(context).join("src")) {
             let foreign = source.contains("Supervisor::new") || source.contains("relay::run");
             assert!(!foreign, "{}", path.display());
-            for call in [".worker(", ".essential("] {
-                for (at, _) in source.match_indices(call) {
-                    let rest = source[at + call.len()..].trim_start();
-                    let name = rest.split('"').nth(1).unwrap_or_default();
-                    let kebab = |byte: u8| byte.is_ascii_lowercase() || byte == b'-';
-                    assert!(rest.starts_with('"'), "{}: no literal", path.display());
-                    assert!(name.bytes().all(kebab), "{}: {name}", path.display());
-                }
+            for name in task_names(&source) {
+                let kebab = |byte: u8| byte.is_ascii_lowercase() || byte == b'-';
+                assert!(name.bytes().all(kebab), "{}: {name}", path.display());
             }
         }
     }
+}
+
+/// The names of the tasks that a file adds to the backbone.
+fn task_names(source: &str) -> Vec<&str> {
+    [".worker(", ".essential("]
+        .iter()
+        .flat_map(|call| source.split(call).skip(1))
+        .map(|arguments| {
+            let name = arguments.trim_start().strip_prefix('"');
+            let name = name.and_then(|name| name.split('"').next());
+            name.expect("the name of a task is a literal")
+        })
+        .collect()
 }
 
 #[test]

@@ -13,6 +13,13 @@ fn empty() -> Parameters {
 }
 
 #[test]
+fn ranges_of_events_are_inserted_as_by_the_outbox() {
+    let normalized = |sql: &str| sql.split_whitespace().collect::<Vec<_>>().join(" ");
+    let expected = normalized(&outbox::INSERT_RANGES.replace(":schema", "wallet"));
+    assert!(normalized(include_str!("../write.sql")).contains(&expected));
+}
+
+#[test]
 fn the_parameters_are_listed() {
     insta::assert_snapshot!(empty().listing().join("\n"), @"
     $1 transactions.id uuid[]

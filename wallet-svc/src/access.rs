@@ -1,4 +1,4 @@
-//! Access to rows: admins and services see all, a user its own wallets and what concerns them.
+//! Access to rows: admins and services see all rows, a user those of its own wallets.
 
 use platform::{auth::Caller, error::Failure};
 

@@ -160,3 +160,6 @@ pub(crate) fn ledger_failure(error: LedgerError, names: FieldNames) -> Failure {
 fn of_field(code: Code, field: &str, text: String) -> Failure {
     Failure::new(code, text.clone()).field(field, code, text)
 }
+
+#[cfg(test)]
+mod tests;

@@ -91,3 +91,79 @@ fn source(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WALLET: &str = "01920000-0000-7000-8000-00000000000a";
+
+    fn given() -> wire::CreateAddressRequest {
+        wire::CreateAddressRequest {
+            address: Some("bc1q".to_owned()),
+            ..wire::CreateAddressRequest::default()
+        }
+    }
+
+    fn derived() -> wire::CreateAddressRequest {
+        wire::CreateAddressRequest {
+            provider: Some("hd".to_owned()),
+            asset_code: Some("BTC".to_owned()),
+            ..wire::CreateAddressRequest::default()
+        }
+    }
+
+    fn btc() -> AssetCode {
+        AssetCode::stored("btc")
+    }
+
+    fn fields(result: Result<NewAddress, Failure>) -> Vec<(String, FieldCode)> {
+        let fields = result.unwrap_err().fields.into_iter();
+        fields.map(|field| (field.field, field.code)).collect()
+    }
+
+    #[test]
+    fn an_address_is_given_or_derived() {
+        let request = wire::CreateAddressRequest {
+            wallet_id: Some(WALLET.to_owned()),
+            custom_data: Some(r#"{"n":1.10}"#.to_owned()),
+            ..given()
+        };
+        let new = new_address(request, None).unwrap();
+        assert_eq!(new.source, Source::Given("bc1q".to_owned()));
+        assert_eq!(new.wallet, WalletId::parse(WALLET).ok());
+        assert_eq!((new.asset, &*new.custom_data), (None, r#"{"n":1.10}"#));
+        let new = new_address(derived(), Some(btc())).unwrap();
+        assert_eq!(new.source, Source::Derived);
+        assert_eq!((new.asset, &*new.custom_data), (Some(btc()), "{}"));
+    }
+
+    #[test]
+    fn an_address_and_a_provider_exclude_each_other() {
+        let both = wire::CreateAddressRequest {
+            address: Some("bc1q".to_owned()),
+            ..derived()
+        };
+        let expected = [("provider".to_owned(), FieldCode::Duplicate)];
+        assert_eq!(fields(new_address(both, Some(btc()))), expected);
+        let neither = wire::CreateAddressRequest::default();
+        let expected = [("address".to_owned(), FieldCode::Required)];
+        assert_eq!(fields(new_address(neither, None)), expected);
+    }
+
+    #[test]
+    fn a_provider_must_be_known_and_needs_an_asset() {
+        let other = wire::CreateAddressRequest {
+            provider: Some("coinbase".to_owned()),
+            asset_code: None,
+            ..derived()
+        };
+        let expected = [
+            ("provider".to_owned(), FieldCode::Enum),
+            ("assetCode".to_owned(), FieldCode::Required),
+        ];
+        assert_eq!(fields(new_address(other, None)), expected);
+        let expected = [("assetCode".to_owned(), FieldCode::UnknownReference)];
+        assert_eq!(fields(new_address(derived(), None)), expected);
+    }
+}

@@ -61,7 +61,7 @@ impl FromStr for AccountKey {
         if PRIVATE.contains(&version) {
             return Err(InvalidKey::Private);
         }
-        let known = PUBLIC.iter().find(|(written, _)| *written == version);
+        let known = PUBLIC.iter().find(|(prefix, _)| *prefix == version);
         let (_, standard) = known.ok_or(InvalidKey::Kind)?;
         bytes.splice(..4, *standard);
         let key = Xpub::decode(&bytes).map_err(|_| InvalidKey::Encoding)?;

@@ -64,8 +64,10 @@ pub(crate) async fn find_address(
          limit 1"#,
         address,
         reader as _,
-    );
-    Ok(row.fetch_optional(conn).await?.map(Address::from))
+    )
+    .fetch_optional(conn)
+    .await?;
+    Ok(row.map(Address::from))
 }
 
 /// Inserts an address; returns false if its asset has the address already.
@@ -85,8 +87,10 @@ pub(crate) async fn insert_address_in_tx(
         address.custom_data,
         address.metadata,
         address.created_at,
-    );
-    Ok(written.execute(conn).await?.rows_affected() == 1)
+    )
+    .execute(conn)
+    .await?;
+    Ok(written.rows_affected() == 1)
 }
 
 /// Takes the next index of a key. Others wait until this transaction ends, so no index is skipped.
@@ -115,8 +119,10 @@ pub(crate) async fn set_next_index_in_tx(
         "update wallet.address_keys set next_index = $2 where fingerprint = $1",
         fingerprint,
         next_index,
-    );
-    ensure_affected(written.execute(conn).await?, 1)
+    )
+    .execute(conn)
+    .await?;
+    ensure_affected(written, 1)
 }
 
 /// Finds which of the candidates the asset has already.

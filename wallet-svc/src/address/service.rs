@@ -33,7 +33,7 @@ const SKIP_BATCH: u32 = 100;
 pub(crate) struct Addresses {
     pub(crate) pool: PgPool,
     pub(crate) assets: AssetDirectory,
-    /// What the provider `hd` derives from.
+    /// The extended public keys of the provider `hd`.
     pub(crate) keys: AccountKeys,
     pub(crate) clock: Clock,
     pub(crate) ids: Ids,

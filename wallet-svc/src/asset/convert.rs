@@ -38,8 +38,8 @@ pub(crate) fn new_asset(request: wire::CreateAssetRequest) -> Result<NewAsset, F
     let code = fields.required("code", request.code, |code| AssetCode::parse(&code));
     let name = fields.required("name", request.name, fields::name);
     let symbol = fields.optional("symbol", request.symbol, symbol);
-    let written_type = Some(request.r#type).filter(|written| *written != 0);
-    let kind = fields.optional("type", written_type, decode_type);
+    let number = Some(request.r#type).filter(|number| *number != 0);
+    let kind = fields.optional("type", number, decode_type);
     let decimal_places = fields.optional("decimal_places", request.decimal_places, places);
     let logo = fields.optional("logo", request.logo, logo);
     let contract = fields.optional("contract", request.contract, fields::object);

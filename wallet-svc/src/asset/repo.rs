@@ -76,8 +76,10 @@ pub(crate) async fn find_asset<'c>(
              custom_data, metadata, version, created_at, updated_at
          from wallet.assets where lower(code) = lower($1)",
         code.as_str(),
-    );
-    Ok(row.fetch_optional(conn).await?.map(Asset::from))
+    )
+    .fetch_optional(conn)
+    .await?;
+    Ok(row.map(Asset::from))
 }
 
 /// Locks an asset by its code, in any case; postings in it wait.
@@ -94,8 +96,10 @@ pub(crate) async fn lock_asset_in_tx(
              custom_data, metadata, version, created_at, updated_at
          from wallet.assets where lower(code) = lower($1) for update",
         code.as_str(),
-    );
-    Ok(row.fetch_optional(conn).await?.map(Asset::from))
+    )
+    .fetch_optional(conn)
+    .await?;
+    Ok(row.map(Asset::from))
 }
 
 pub(crate) async fn list_assets(
@@ -132,8 +136,10 @@ pub(crate) async fn insert_asset_in_tx(
         asset.version,
         asset.created_at,
         asset.updated_at,
-    );
-    ensure_affected(written.execute(conn).await?, 1)
+    )
+    .execute(conn)
+    .await?;
+    ensure_affected(written, 1)
 }
 
 /// Writes the fields that an update can change.
@@ -157,8 +163,10 @@ pub(crate) async fn update_asset_in_tx(
         asset.custom_data,
         asset.version,
         asset.updated_at,
-    );
-    ensure_affected(written.execute(conn).await?, 1)
+    )
+    .execute(conn)
+    .await?;
+    ensure_affected(written, 1)
 }
 
 /// Returns whether a transaction was ever accepted in the asset. Balance rows of rejected ones are
@@ -213,7 +221,8 @@ pub(crate) async fn take_unpublished_in_tx(
         "update wallet.assets set version = 1 where version = 0
          returning id, code, name, symbol, type, decimal_places, enabled, system, logo, contract,
              custom_data, metadata, version, created_at, updated_at",
-    );
-    let rows = rows.fetch_all(conn).await?;
+    )
+    .fetch_all(conn)
+    .await?;
     Ok(rows.into_iter().map(Asset::from).collect())
 }

@@ -73,11 +73,10 @@ pub(crate) async fn find_movement(
                select from wallet.wallets w where w.id = m.wallet_id and w.owner_id = $2))"#,
         id as _,
         reader as _,
-    );
-    row.fetch_optional(conn)
-        .await?
-        .map(Movement::try_from)
-        .transpose()
+    )
+    .fetch_optional(conn)
+    .await?;
+    row.map(Movement::try_from).transpose()
 }
 
 /// Lists the movements of `wallet`, which the reader may see, or of the wallets of `reader`; without

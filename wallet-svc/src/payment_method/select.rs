@@ -23,8 +23,8 @@ pub(crate) fn select<'m>(
 ) -> Result<Vec<&'m PaymentMethod>, Failure> {
     let checked = check(&PAYMENT_METHODS, request)?;
     if let Start::After(_) = checked.start {
-        let refused = Failure::new(Code::InvalidQuery, "page[after]: has no pages");
-        return Err(refused.field("page[after]", FieldCode::UnknownField, "has no pages"));
+        let failure = Failure::new(Code::InvalidQuery, "page[after]: has no pages");
+        return Err(failure.field("page[after]", FieldCode::UnknownField, "has no pages"));
     }
     let mut found: Vec<_> = methods
         .iter()

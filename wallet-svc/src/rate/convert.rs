@@ -81,3 +81,58 @@ pub(crate) fn rate_patch(request: wire::UpdateRateRequest) -> Result<RatePatch, 
     fields.finish()?;
     Ok(patch)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(base: &str, quote: &str, rate: &str) -> wire::CreateRateRequest {
+        wire::CreateRateRequest {
+            base_asset_code: base.to_owned(),
+            quote_asset_code: quote.to_owned(),
+            rate: rate.to_owned(),
+            custom_data: None,
+        }
+    }
+
+    fn checked(
+        base: &str,
+        quote: &str,
+        rate: &str,
+        [found_base, found_quote]: [Option<&str>; 2],
+    ) -> Result<NewRate, Failure> {
+        let found = |code: Option<&str>| code.map(AssetCode::stored);
+        let request = request(base, quote, rate);
+        new_rate(request, found(found_base), found(found_quote))
+    }
+
+    fn fields(result: Result<NewRate, Failure>) -> Vec<(String, FieldCode)> {
+        let fields = result.unwrap_err().fields.into_iter();
+        fields.map(|field| (field.field, field.code)).collect()
+    }
+
+    #[test]
+    fn a_new_rate_has_the_codes_as_stored() {
+        let new = checked("USD", "EUR", "0.9", [Some("usd"), Some("eur")]).unwrap();
+        assert_eq!(new.pair.base.as_str(), "usd");
+        assert_eq!(new.pair.quote.as_str(), "eur");
+        assert_eq!(new.rate.to_string(), "0.90000000");
+        assert_eq!(new.custom_data, "{}");
+    }
+
+    #[test]
+    fn missing_unknown_and_equal_assets_are_told_apart() {
+        let missing = checked("", "x", "1", [None, None]);
+        let expected = [
+            ("baseAssetCode".to_owned(), FieldCode::Required),
+            ("quoteAssetCode".to_owned(), FieldCode::UnknownReference),
+        ];
+        assert_eq!(fields(missing), expected);
+        let equal = checked("usd", "USD", "0", [Some("usd"), Some("usd")]);
+        let expected = [
+            ("quoteAssetCode".to_owned(), FieldCode::Duplicate),
+            ("rate".to_owned(), FieldCode::Range),
+        ];
+        assert_eq!(fields(equal), expected);
+    }
+}

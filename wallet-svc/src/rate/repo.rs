@@ -84,8 +84,10 @@ pub(crate) async fn find_rate(
          from wallet.rates where base_asset_code = $1 and quote_asset_code = $2",
         pair.base.as_str(),
         pair.quote.as_str(),
-    );
-    Ok(row.fetch_optional(conn).await?.map(ExchangeRate::from))
+    )
+    .fetch_optional(conn)
+    .await?;
+    Ok(row.map(ExchangeRate::from))
 }
 
 /// Locks the rate of this pair, not of its inverse.
@@ -100,8 +102,10 @@ pub(crate) async fn lock_rate_in_tx(
          from wallet.rates where base_asset_code = $1 and quote_asset_code = $2 for update",
         pair.base.as_str(),
         pair.quote.as_str(),
-    );
-    Ok(row.fetch_optional(conn).await?.map(ExchangeRate::from))
+    )
+    .fetch_optional(conn)
+    .await?;
+    Ok(row.map(ExchangeRate::from))
 }
 
 pub(crate) async fn list_rates(
@@ -132,8 +136,10 @@ pub(crate) async fn insert_rate_in_tx(
         rate.version,
         rate.created_at,
         rate.updated_at,
-    );
-    ensure_affected(written.execute(conn).await?, 1)
+    )
+    .execute(conn)
+    .await?;
+    ensure_affected(written, 1)
 }
 
 /// Writes the fields that an update can change.
@@ -149,14 +155,18 @@ pub(crate) async fn update_rate_in_tx(
         rate.custom_data,
         rate.version,
         rate.updated_at,
-    );
-    ensure_affected(written.execute(conn).await?, 1)
+    )
+    .execute(conn)
+    .await?;
+    ensure_affected(written, 1)
 }
 
 pub(crate) async fn delete_rate_in_tx(
     conn: &mut PgConnection,
     id: RateId,
 ) -> Result<(), sqlx::Error> {
-    let deleted = sqlx::query!("delete from wallet.rates where id = $1", id as _);
-    ensure_affected(deleted.execute(conn).await?, 1)
+    let deleted = sqlx::query!("delete from wallet.rates where id = $1", id as _)
+        .execute(conn)
+        .await?;
+    ensure_affected(deleted, 1)
 }

@@ -162,3 +162,61 @@ pub(crate) fn exchange(request: wire::CreateExchangeRequest) -> NewExchange {
 fn non_empty(text: String) -> Option<String> {
     Some(text).filter(|text| !text.is_empty())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_type_and_status_has_its_number() {
+        for (kind, number) in [
+            (TransactionType::Deposit, wire::TransactionType::Deposit),
+            (TransactionType::Transfer, wire::TransactionType::Transfer),
+            (
+                TransactionType::Withdrawal,
+                wire::TransactionType::Withdrawal,
+            ),
+            (TransactionType::Exchange, wire::TransactionType::Exchange),
+        ] {
+            assert_eq!(encode_type(kind), number);
+            let name = number.as_str_name().to_lowercase();
+            assert_eq!(name, format!("transaction_type_{}", kind.as_str()));
+        }
+        for (status, number) in [
+            (Status::Pending, wire::TransactionStatus::Pending),
+            (Status::Processing, wire::TransactionStatus::Processing),
+            (Status::Confirmed, wire::TransactionStatus::Confirmed),
+            (Status::Failed, wire::TransactionStatus::Failed),
+            (Status::Rejected, wire::TransactionStatus::Rejected),
+        ] {
+            assert_eq!(encode_status(status), number);
+            let name = number.as_str_name().to_lowercase();
+            assert_eq!(name, format!("transaction_status_{}", status.as_str()));
+        }
+    }
+
+    #[test]
+    fn empty_texts_count_as_not_given() {
+        let new = deposit(wire::CreateDepositRequest::default());
+        assert_eq!((new.origin, new.destination, new.data), (None, None, None));
+        let new = transfer(wire::CreateTransferRequest::default());
+        assert_eq!((new.origin, new.destination), (None, None));
+        let new = withdrawal(wire::CreateWithdrawalRequest {
+            origin_wallet_id: "w".to_owned(),
+            ..wire::CreateWithdrawalRequest::default()
+        });
+        assert_eq!((new.origin.as_deref(), new.destination), (Some("w"), None));
+    }
+
+    #[test]
+    fn a_payment_is_a_pending_transfer_until_the_service_completes_it() {
+        let new = payment(wire::CreatePaymentRequest {
+            amount: "1".to_owned(),
+            description: Some("coffee".to_owned()),
+            ..wire::CreatePaymentRequest::default()
+        });
+        assert_eq!(new.kind, TransactionType::Transfer);
+        assert_eq!((&*new.code, new.commit), ("internal", false));
+        assert_eq!(new.notes.description.as_deref(), Some("coffee"));
+    }
+}

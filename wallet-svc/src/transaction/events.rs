@@ -14,49 +14,51 @@ use crate::{SCHEMA, ledger::StatusChange};
 
 /// Returns the events of a status change: one, or two where a transaction is created as confirmed.
 pub(crate) fn messages(tx: &Transaction, change: &StatusChange, ids: &Ids) -> Vec<Message> {
-    let summary = |version| Some(summary(tx, version));
-    let aggregate = |version| Aggregate {
-        kind: "transaction",
-        id: tx.id.uuid(),
-        version,
-    };
     let mut messages = Vec::with_capacity(2);
     if change.from.is_none() {
-        let body = TransactionCreated {
-            transaction: summary(1),
-        };
-        messages.push(Message::new(
-            SCHEMA,
-            ids.uuid(),
-            "TransactionCreated",
-            aggregate(1),
-            &body,
-        ));
+        let transaction = Some(summary(tx, 1));
+        let body = TransactionCreated { transaction };
+        messages.push(message(tx, 1, "TransactionCreated", &body, ids));
         if change.version == 1 {
             return messages;
         }
     }
-    let (version, transaction) = (aggregate(change.version), summary(change.version));
-    let id = ids.uuid();
+    let version = change.version;
+    let transaction = Some(summary(tx, version));
     messages.push(match change.to {
         Status::Confirmed => {
             let body = TransactionConfirmed { transaction };
-            Message::new(SCHEMA, id, "TransactionConfirmed", version, &body)
+            message(tx, version, "TransactionConfirmed", &body, ids)
         }
         Status::Failed => {
             let body = TransactionFailed { transaction };
-            Message::new(SCHEMA, id, "TransactionFailed", version, &body)
+            message(tx, version, "TransactionFailed", &body, ids)
         }
         Status::Rejected => {
             let body = TransactionRejected { transaction };
-            Message::new(SCHEMA, id, "TransactionRejected", version, &body)
+            message(tx, version, "TransactionRejected", &body, ids)
         }
         Status::Pending | Status::Processing => {
             let body = TransactionApproved { transaction };
-            Message::new(SCHEMA, id, "TransactionApproved", version, &body)
+            message(tx, version, "TransactionApproved", &body, ids)
         }
     });
     messages
+}
+
+fn message(
+    tx: &Transaction,
+    version: i64,
+    event: &str,
+    body: &impl prost::Message,
+    ids: &Ids,
+) -> Message {
+    let aggregate = Aggregate {
+        kind: "transaction",
+        id: tx.id.uuid(),
+        version,
+    };
+    Message::new(SCHEMA, ids.uuid(), event, aggregate, body)
 }
 
 fn summary(tx: &Transaction, version: i64) -> TransactionSummary {

@@ -68,10 +68,6 @@ impl NewExchange {
             .conversion
             .ok_or_else(|| no_rate(&base, &quote.code))?;
         let credited = credited(amount, &conversion, &quote)?;
-        let sides = Sides {
-            debit: wallet,
-            credit: wallet,
-        };
         Ok(Exchange {
             base: Create {
                 id,
@@ -79,7 +75,7 @@ impl NewExchange {
                 code: "internal".to_owned(),
                 asset: base,
                 amount,
-                sides,
+                sides: both_sides(wallet),
                 status: Status::Confirmed,
                 notes: self.notes,
                 metadata: metadata(&conversion, credited, &quote.code),
@@ -108,6 +104,13 @@ fn check_assets(
         message,
     );
     Some((base, quote))
+}
+
+fn both_sides(wallet: WalletId) -> Sides {
+    Sides {
+        debit: wallet,
+        credit: wallet,
+    }
 }
 
 fn no_rate(base: &AssetCode, quote: &AssetCode) -> Failure {

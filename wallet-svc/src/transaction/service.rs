@@ -30,8 +30,8 @@ use crate::{
     wallet::model::WalletId,
 };
 
-/// The use cases of transactions. What changes one returns its message, made now or recorded for the
-/// idempotency key.
+/// The use cases of transactions. A change returns the transaction, or the one that is recorded for
+/// the idempotency key.
 #[derive(Debug, Clone)]
 pub(crate) struct Transactions {
     pool: PgPool,

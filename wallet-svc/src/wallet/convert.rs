@@ -75,3 +75,62 @@ pub(crate) fn wallet_patch(request: wire::UpdateWalletRequest) -> Result<WalletP
     fields.finish()?;
     Ok(patch)
 }
+
+#[cfg(test)]
+mod tests {
+    use platform::patch::Patch;
+    use prost_types::{FieldMask, Timestamp};
+
+    use super::*;
+    use crate::asset::model::AssetCode;
+
+    fn at(seconds: i64) -> Result<DateTime<Utc>, Failure> {
+        time(&Timestamp { seconds, nanos: 0 })
+    }
+
+    #[test]
+    fn times_have_years_of_four_digits() {
+        assert_eq!(at(0).unwrap().to_rfc3339(), "1970-01-01T00:00:00+00:00");
+        assert_eq!(at(-62_135_596_800).unwrap().year(), 1);
+        assert_eq!(at(253_402_300_799).unwrap().year(), 9999);
+        for seconds in [-62_135_596_801, 253_402_300_800, i64::MIN, i64::MAX] {
+            let failure = at(seconds).unwrap_err();
+            assert_eq!(failure.code, Code::InvalidQuery);
+            assert_eq!(failure.detail, "at is not a time");
+        }
+    }
+
+    #[test]
+    fn held_money_is_not_available() {
+        let entry = balance(&Balance {
+            asset: AssetCode::stored("usd"),
+            amount: "10".parse().unwrap(),
+            held: "2.5".parse().unwrap(),
+            incoming: "1".parse().unwrap(),
+        });
+        let expected = wire::BalanceEntry {
+            asset_code: "usd".to_owned(),
+            amount: "10.00000000".to_owned(),
+            available_amount: "7.50000000".to_owned(),
+            held_amount: "2.50000000".to_owned(),
+            incoming_amount: "1.00000000".to_owned(),
+        };
+        assert_eq!(entry, expected);
+    }
+
+    #[test]
+    fn an_owner_can_be_removed_and_other_fields_cannot() {
+        let update = |paths: &[&str]| wire::UpdateWalletRequest {
+            update_mask: Some(FieldMask {
+                paths: paths.iter().map(|path| (*path).to_owned()).collect(),
+            }),
+            ..wire::UpdateWalletRequest::default()
+        };
+        let patch = wallet_patch(update(&["owner_id"])).unwrap();
+        assert_eq!(patch.owner, Patch::Null);
+        let failure = wallet_patch(update(&["name", "locked", "custom_data"])).unwrap_err();
+        let fields: Vec<_> = failure.fields.iter().map(|field| &*field.field).collect();
+        assert_eq!(fields, ["name", "locked", "customData"]);
+        assert!(wallet_patch(update(&[])).unwrap().owner.is_absent());
+    }
+}

@@ -157,8 +157,10 @@ pub(crate) async fn find_wallet_of_operation(
              created_at, updated_at
          from wallet.wallets where operation_id = $1",
         operation_id,
-    );
-    Ok(row.fetch_optional(conn).await?.map(Wallet::from))
+    )
+    .fetch_optional(conn)
+    .await?;
+    Ok(row.map(Wallet::from))
 }
 
 /// Inserts a wallet; returns false if its reference or operation id exists already.
@@ -185,8 +187,10 @@ pub(crate) async fn insert_wallet_in_tx(
         wallet.version,
         wallet.created_at,
         wallet.updated_at,
-    );
-    Ok(written.execute(conn).await?.rows_affected() == 1)
+    )
+    .execute(conn)
+    .await?;
+    Ok(written.rows_affected() == 1)
 }
 
 /// Inserts the system wallets that do not exist.
@@ -234,8 +238,10 @@ pub(crate) async fn update_wallet_in_tx(
         wallet.custom_data,
         wallet.version,
         wallet.updated_at,
-    );
-    ensure_affected(written.execute(conn).await?, 1)
+    )
+    .execute(conn)
+    .await?;
+    ensure_affected(written, 1)
 }
 
 /// Lists wallets; with an `owner`, only theirs.

@@ -93,75 +93,73 @@ fn masks_hide_short_secrets_and_lengths() {
     }
 }
 
+fn entry(rest: &str) -> String {
+    format!("[[paymentMethods]]\nslug = 'x'\nname = 'X'\n{rest}")
+}
+
+fn assert_error(text: &str, parts: [&str; 2]) {
+    let message = error(text);
+    let found = parts.iter().all(|part| message.contains(part));
+    assert!(found, "{text}: {message}");
+}
+
 #[test]
-fn a_refusal_names_the_entry_and_what_is_wrong() {
-    let entry = |rest: &str| format!("[[paymentMethods]]\nslug = 'x'\nname = 'X'\n{rest}");
+fn an_error_of_the_file_names_the_entry() {
     for (text, parts) in [
         (
-            "[[paymentMethod]]".to_owned(),
+            "[[paymentMethod]]",
             ["`paymentMethod`", "[[paymentMethods]]"],
         ),
+        ("paymentMethods = 1", ["`paymentMethods`", "not a list"]),
         (
-            "paymentMethods = 1".to_owned(),
-            ["`paymentMethods`", "not a list"],
-        ),
-        (
-            "paymentMethods = [1]".to_owned(),
+            "paymentMethods = [1]",
             ["entry 1 (`no slug`)", "not a table"],
         ),
         (
-            "[[paymentMethods]]\nname = 'X'".to_owned(),
+            "[[paymentMethods]]\nname = 'X'",
             ["entry 1 (`no slug`)", "slug"],
         ),
+        ("[[paymentMethods]]\nslug = 'x'", ["entry 1 (`x`)", "name"]),
         (
-            "[[paymentMethods]]\nslug = 'x'".to_owned(),
-            ["entry 1 (`x`)", "name"],
-        ),
-        (
-            "[[paymentMethods]]\nslug = 'X Y'\nname = 'X'".to_owned(),
+            "[[paymentMethods]]\nslug = 'X Y'\nname = 'X'",
             ["(`X Y`)", "slug"],
         ),
-        (entry("name = 'Y'"), ["line 4", "duplicate"]),
-        (entry("enabled = 'yes'"), ["entry 1 (`x`)", "enabled"]),
-        (entry("enable = true"), ["entry 1 (`x`)", "`enable`"]),
-        (entry("features = ['cards']"), ["features[0]", "`cards`"]),
+    ] {
+        assert_error(text, parts);
+    }
+    let double = format!("{}\n{}", entry(""), entry(""));
+    assert_error(&double, ["entry 2 (`x`)", "another entry"]);
+}
+
+#[test]
+fn an_error_of_an_entry_names_the_key() {
+    for (rest, parts) in [
+        ("name = 'Y'", ["line 4", "duplicate"]),
+        ("enabled = 'yes'", ["entry 1 (`x`)", "enabled"]),
+        ("enable = true", ["entry 1 (`x`)", "`enable`"]),
+        ("features = ['cards']", ["features[0]", "`cards`"]),
+        ("capabilities = ['refund']", ["capabilities[0]", "`refund`"]),
         (
-            entry("capabilities = ['refund']"),
-            ["capabilities[0]", "`refund`"],
-        ),
-        (
-            entry("assets = ['usd', 'us-d']"),
+            "assets = ['usd', 'us-d']",
             ["assets[1]", "code of an asset"],
         ),
         (
-            entry("createdAt = 2026-01-01"),
+            "createdAt = 2026-01-01",
             ["createdAt", "2026-01-31T10:00:00Z"],
         ),
+        ("createdAt = 5", ["createdAt", "2026-01-31T10:00:00Z"]),
+        ("metadata = { rate = nan }", ["metadata", "NaN"]),
         (
-            entry("createdAt = 5"),
-            ["createdAt", "2026-01-31T10:00:00Z"],
-        ),
-        (entry("metadata = { rate = nan }"), ["metadata", "NaN"]),
-        (
-            entry("metadata = { key = 'a' }\nsecrets = { key = 'b' }"),
+            "metadata = { key = 'a' }\nsecrets = { key = 'b' }",
             ["secrets.key", "metadata too"],
         ),
-        (
-            format!("{}\n{}", entry(""), entry("")),
-            ["entry 2 (`x`)", "another entry"],
-        ),
     ] {
-        let message = error(&text);
-        assert!(
-            parts.iter().all(|part| message.contains(part)),
-            "{text}: {message}"
-        );
+        assert_error(&entry(rest), parts);
     }
 }
 
 #[test]
-fn a_refusal_quotes_no_secret() {
-    let entry = |rest: &str| format!("[[paymentMethods]]\nslug = 'x'\nname = 'X'\n{rest}");
+fn no_error_quotes_a_secret() {
     for text in [
         entry(&format!("secrets = '{SECRET}'")),
         entry(&format!("secrets = ['{SECRET}']")),

@@ -1,53 +1,45 @@
-//! Exchanges: exact, at the current rate, never creating value.
+//! Exchanges: at the current rate, rounded so that no value is created.
 
 use platform::error::Code;
 use proto::wallet::v1 as wire;
 use sqlx::PgPool;
 
-use crate::harness::{ANN, Rejection, TestApp, UNKNOWN, balance, keyed, rejection, result, usd};
-
-pub(crate) fn exchange(
-    wallet: &str,
-    base: &str,
-    quote: &str,
-    amount: &str,
-) -> wire::CreateExchangeRequest {
-    wire::CreateExchangeRequest {
-        wallet_id: wallet.to_owned(),
-        base_asset_code: base.to_owned(),
-        quote_asset_code: quote.to_owned(),
-        base_amount: amount.to_owned(),
-        ..wire::CreateExchangeRequest::default()
-    }
-}
-
-pub(crate) async fn rate(app: &TestApp, base: &str, quote: &str, rate: &str) {
-    let request = wire::CreateRateRequest {
-        base_asset_code: base.to_owned(),
-        quote_asset_code: quote.to_owned(),
-        rate: rate.to_owned(),
-        custom_data: None,
-    };
-    app.admin.rates().create_rate(request).await.unwrap();
-}
+use crate::harness::{
+    ANN, Rejection, TestApp, UNKNOWN, balance, exchange, failed, invalid, keyed, rejection, result,
+    stable, usd,
+};
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn money_changes_at_the_rate_and_rounds_down(pool: PgPool) {
+async fn an_exchange_rounds_down_at_the_current_rate(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let wallet = app.funded_wallet("10").await;
-    rate(&app, "usd", "points", "33.333").await;
+    app.set_rate("usd", "points", "33.333").await;
     let request = exchange(&wallet, "USD", "points", "1.01");
-    let done = result(app.admin.transactions().create_exchange(request).await).unwrap();
-    let done = done.transaction.unwrap();
-    assert_eq!(done.r#type(), wire::TransactionType::Exchange);
-    assert_eq!(done.status(), wire::TransactionStatus::Confirmed);
-    assert_eq!((&*done.asset_code, &*done.amount), ("usd", "1.01000000"));
-    assert_eq!(done.origin_wallet_id, Some(wallet.clone()));
-    assert_eq!(done.destination_wallet_id, Some(wallet.clone()));
-    assert_eq!(
-        done.metadata,
-        r#"{"rate":"33.33300000","rateInverse":false,"quoteAmount":"33.66000000","quoteAssetCode":"points"}"#
-    );
+    let response = app.admin.transactions().create_exchange(request).await;
+    let exchanged = result(response).unwrap().transaction.unwrap();
+    insta::assert_snapshot!(stable(&exchanged, &[(&wallet, "<wallet>")]), @r#"
+    Transaction {
+        id: "<id>",
+        r#type: Exchange,
+        code: "internal",
+        status: Confirmed,
+        asset_code: "usd",
+        amount: "1.01000000",
+        description: None,
+        origin_wallet_id: Some("<wallet>"),
+        destination_wallet_id: Some("<wallet>"),
+        origin_address: None,
+        destination_address: None,
+        external_id: None,
+        external_reference: None,
+        reference: <reference>,
+        custom_data: "{}",
+        metadata: "{\"rate\":\"33.33300000\",\"rateInverse\":false,\"quoteAmount\":\"33.66000000\",\"quoteAssetCode\":\"points\"}",
+        processed_at: Some(<time>),
+        created_at: Some(<time>),
+        updated_at: Some(<time>),
+    }
+    "#);
     assert_eq!(
         app.balances(&wallet).await,
         [balance("points", "33.66"), usd("8.99")]
@@ -67,94 +59,85 @@ async fn money_changes_at_the_rate_and_rounds_down(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn what_cannot_be_changed_is_refused(pool: PgPool) {
+async fn invalid_exchanges_are_refused_by_field(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let wallet = app.funded_wallet("10").await;
-    rate(&app, "usd", "btc", "0.00001").await;
-    rate(&app, "usd", "points", "0.4").await;
-    let invalid = Code::ValidationFailed;
-    for (request, code, fields) in [
-        (exchange(&wallet, "usd", "eur", "1"), Code::NoRate, vec![]),
+    app.set_rate("usd", "btc", "0.00001").await;
+    app.set_rate("usd", "points", "0.4").await;
+    let a = &*wallet;
+    for (request, fields) in [
+        (exchange(a, "usd", "points", "0.01"), &["baseAmount"][..]),
+        (exchange(a, "usd", "btc", "1e1"), &["baseAmount"]),
+        (exchange(a, "usd", "USD", "1"), &["quoteAssetCode"]),
         (
-            exchange(&wallet, "usd", "points", "0.01"),
-            invalid,
-            vec!["baseAmount"],
+            exchange(a, "nope", "none", "1"),
+            &["baseAssetCode", "quoteAssetCode"],
         ),
-        (
-            exchange(&wallet, "usd", "btc", "1.001"),
-            Code::AmountPrecision,
-            vec!["baseAmount"],
-        ),
-        (
-            exchange(&wallet, "usd", "btc", "10.01"),
-            Code::InsufficientFunds,
-            vec!["baseAmount"],
-        ),
-        (
-            exchange(&wallet, "usd", "btc", "1e1"),
-            invalid,
-            vec!["baseAmount"],
-        ),
-        (
-            exchange(&wallet, "usd", "USD", "1"),
-            invalid,
-            vec!["quoteAssetCode"],
-        ),
-        (
-            exchange(&wallet, "nope", "none", "1"),
-            invalid,
-            vec!["baseAssetCode", "quoteAssetCode"],
-        ),
-        (
-            exchange(UNKNOWN, "usd", "btc", "1"),
-            invalid,
-            vec!["walletId"],
-        ),
+        (exchange(UNKNOWN, "usd", "btc", "1"), &["walletId"]),
         (
             exchange("w", "usd", "btc", "0"),
-            invalid,
-            vec!["walletId", "baseAmount"],
+            &["walletId", "baseAmount"],
         ),
     ] {
-        let rejected = result(
-            app.admin
-                .transactions()
-                .create_exchange(request.clone())
-                .await,
-        );
-        assert_eq!(
-            rejection(rejected),
-            Rejection::new(code, &fields),
-            "{request:?}"
-        );
+        let response = app.admin.transactions().create_exchange(request).await;
+        assert_eq!(failed(response), invalid(fields), "{fields:?}");
     }
-    app.enable("btc", false).await;
-    let request = exchange(&wallet, "usd", "btc", "1");
-    let rejected = result(
-        app.admin
-            .transactions()
-            .create_exchange(request.clone())
-            .await,
-    );
-    let disabled = Rejection::new(Code::AssetDisabled, &["quoteAssetCode"]);
-    assert_eq!(rejection(rejected), disabled);
-    app.enable("btc", true).await;
+    let long = wire::CreateExchangeRequest {
+        description: Some("x".repeat(1_001)),
+        ..exchange(a, "usd", "btc", "1")
+    };
+    let response = app.admin.transactions().create_exchange(long).await;
+    assert_eq!(failed(response), invalid(&["description"]));
+    app.finish().await;
+}
 
-    let mut somebody = app.as_user(ANN).transactions();
-    let rejected = result(somebody.create_exchange(request.clone()).await);
-    assert_eq!(rejection(rejected).fields, ["walletId"]);
+#[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
+async fn exchanges_that_the_ledger_rejects_change_nothing(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let wallet = app.funded_wallet("10").await;
+    app.set_rate("usd", "btc", "0.00001").await;
+    let exchanged = async |quote: &str, amount: &str| {
+        let request = exchange(&wallet, "usd", quote, amount);
+        failed(app.admin.transactions().create_exchange(request).await)
+    };
+    let amount = &["baseAmount"];
+    let precision = Rejection::new(Code::AmountPrecision, amount);
+    assert_eq!(exchanged("btc", "1.001").await, precision);
+    let funds = Rejection::new(Code::InsufficientFunds, amount);
+    assert_eq!(exchanged("btc", "10.01").await, funds);
+    let no_rate = Rejection::new(Code::NoRate, &[]);
+    assert_eq!(exchanged("eur", "1").await, no_rate);
+    app.enable("btc", false).await;
+    let disabled = Rejection::new(Code::AssetDisabled, &["quoteAssetCode"]);
+    assert_eq!(exchanged("btc", "1").await, disabled);
+    app.enable("btc", true).await;
     app.lock(&wallet, true).await;
-    let rejected = result(app.admin.transactions().create_exchange(request).await);
-    assert_eq!(rejection(rejected).code, Code::WalletLocked);
+    assert_eq!(exchanged("btc", "1").await.code, Code::WalletLocked);
     assert_eq!(app.balances(&wallet).await, [usd("10")]);
     app.finish().await;
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn a_repeat_is_answered_when_the_rate_is_gone(pool: PgPool) {
+async fn users_exchange_only_in_their_own_wallets(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (mine, theirs) = (app.funded_wallet("10").await, app.funded_wallet("10").await);
+    app.set_owner(&mine, ANN).await;
+    app.set_rate("usd", "points", "2").await;
+    let mut ann = app.as_user(ANN).transactions();
+    let request = exchange(&mine, "usd", "points", "1");
+    result(ann.create_exchange(request).await).unwrap();
+    let request = exchange(&theirs, "usd", "points", "1");
+    let response = ann.create_exchange(request).await;
+    assert_eq!(failed(response), invalid(&["walletId"]));
+    assert_eq!(app.balances(&theirs).await, [usd("10")]);
+    app.finish().await;
+}
+
+#[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
+async fn a_replay_succeeds_after_the_rate_is_deleted(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let wallet = app.funded_wallet("10").await;
-    rate(&app, "usd", "points", "2").await;
+    app.set_rate("usd", "points", "2").await;
     let request = || exchange(&wallet, "usd", "points", "1");
     let mut transactions = app.admin.transactions();
     let first = keyed(request(), "k", "00");

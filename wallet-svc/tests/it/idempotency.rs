@@ -1,14 +1,24 @@
-//! One effect a key.
+//! Idempotency keys: one effect for each key, and the first response for each replay.
+
+use std::fmt::Debug;
 
 use futures::future::join_all;
 use platform::{error::Code, idempotency::is_replay};
+use prost::Message as _;
 use proto::wallet::v1 as wire;
 use sqlx::PgPool;
+use tonic::{Request, Response, Status};
 
-use crate::harness::{TestApp, keyed, rejection, result, transfer, usd};
+use crate::{
+    assets::named,
+    harness::{
+        ANN, TestApp, balance, deposit, exchange, keyed, payment, rate, rejection, result,
+        transfer, usd, withdrawal,
+    },
+};
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn a_repeat_gets_the_first_answer(pool: PgPool) {
+async fn a_replay_returns_the_first_response(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (wallet, other) = (app.funded_wallet("100").await, app.new_wallet().await);
     let request = || keyed(transfer(&wallet, &other, "10", false), "k", "00");
@@ -51,7 +61,7 @@ async fn a_repeat_gets_the_first_answer(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn a_hundred_at_once_have_one_effect(pool: PgPool) {
+async fn concurrent_requests_with_one_key_have_one_effect(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let mut replica = app.replica().await;
     let (wallet, other) = (app.funded_wallet("100").await, app.new_wallet().await);
@@ -64,15 +74,15 @@ async fn a_hundred_at_once_have_one_effect(pool: PgPool) {
         let request = keyed(transfer(&wallet, &other, "1", true), "k", "00");
         async move { client.create_transfer(request).await.unwrap() }
     });
-    let answers = join_all(calls).await;
-    let fresh = answers
+    let responses = join_all(calls).await;
+    let fresh = responses
         .iter()
-        .filter(|answer| !is_replay(answer.metadata()));
+        .filter(|response| !is_replay(response.metadata()));
     assert_eq!(fresh.count(), 1);
     assert!(
-        answers
+        responses
             .iter()
-            .all(|answer| answer.get_ref() == answers[0].get_ref())
+            .all(|response| response.get_ref() == responses[0].get_ref())
     );
     assert_eq!(app.balances(&other).await, [usd("1")]);
 
@@ -86,8 +96,8 @@ async fn a_hundred_at_once_have_one_effect(pool: PgPool) {
         let mut client = app.admin.transactions();
         async move { client.create_transfer(request).await }
     });
-    for answer in join_all(bodies).await.into_iter().filter(Result::is_err) {
-        assert_eq!(rejection(result(answer)).code, Code::IdempotencyKeyReused);
+    for response in join_all(bodies).await.into_iter().filter(Result::is_err) {
+        assert_eq!(rejection(result(response)).code, Code::IdempotencyKeyReused);
     }
     assert_eq!(
         app.count("select count(*) from wallet.transactions").await,
@@ -97,45 +107,144 @@ async fn a_hundred_at_once_have_one_effect(pool: PgPool) {
     app.finish().await;
 }
 
-#[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn actions_and_wallets_take_keys_too(pool: PgPool) {
-    let app = TestApp::new(pool).await;
-    let wallet = app.new_wallet().await;
-    let deposit = app.deposit(&wallet, "5", "usd").await.unwrap();
-    let confirm = || {
-        keyed(
-            wire::ConfirmTransactionRequest {
-                id: deposit.id.clone(),
-            },
-            "c",
-            "00",
-        )
-    };
-    let first = app
-        .admin
-        .transactions()
-        .confirm_transaction(confirm())
-        .await
-        .unwrap();
-    let again = app
-        .admin
-        .transactions()
-        .confirm_transaction(confirm())
-        .await
-        .unwrap();
-    assert!(is_replay(again.metadata()));
-    assert_eq!(first.into_inner(), again.into_inner());
+/// Calls twice with one key, and once with the key and another body.
+async fn assert_replayed<M: Clone, R: Debug + PartialEq>(
+    rpc: &str,
+    message: M,
+    call: impl AsyncFn(Request<M>) -> Result<Response<R>, Status>,
+) {
+    let first = call(keyed(message.clone(), rpc, "00")).await.unwrap();
+    let again = call(keyed(message.clone(), rpc, "00")).await.unwrap();
+    assert!(!is_replay(first.metadata()), "{rpc}");
+    assert!(is_replay(again.metadata()), "{rpc}");
+    assert_eq!(first.into_inner(), again.into_inner(), "{rpc}");
+    let reused = result(call(keyed(message, rpc, "01")).await);
+    assert_eq!(rejection(reused).code, Code::IdempotencyKeyReused, "{rpc}");
+}
 
-    let create = || keyed(wire::CreateWalletRequest::default(), "w", "00");
-    let first = app
-        .admin
-        .wallets()
-        .create_wallet(create())
+#[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
+async fn every_new_transaction_is_replayed(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (a, b) = (app.funded_wallet("100").await, app.new_wallet().await);
+    app.set_rate("usd", "points", "2").await;
+    let client = || app.admin.transactions();
+    assert_replayed("deposit", deposit(&a, "1", "usd"), async |request| {
+        client().create_deposit(request).await
+    })
+    .await;
+    assert_replayed("transfer", transfer(&a, &b, "2", true), async |request| {
+        client().create_transfer(request).await
+    })
+    .await;
+    assert_replayed("withdrawal", withdrawal(&a, "3"), async |request| {
+        client().create_withdrawal(request).await
+    })
+    .await;
+    assert_replayed("payment", payment(&a, "4"), async |request| {
+        client().create_payment(request).await
+    })
+    .await;
+    let exchange = exchange(&a, "usd", "points", "5");
+    assert_replayed("exchange", exchange, async |request| {
+        client().create_exchange(request).await
+    })
+    .await;
+    let expected = usd("89").available("86").held("3").incoming("1");
+    assert_eq!(app.balances(&a).await, [balance("points", "10"), expected]);
+    app.finish().await;
+}
+
+#[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
+async fn every_change_of_a_status_is_replayed(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let wallet = app.funded_wallet("100").await;
+    let client = || app.admin.transactions();
+    let id = app.withdraw(&wallet, "1").await.unwrap().id;
+    let approve = wire::ApproveTransactionRequest { id: id.clone() };
+    assert_replayed("approve", approve, async |request| {
+        client().approve_transaction(request).await
+    })
+    .await;
+    let confirm = wire::ConfirmTransactionRequest { id };
+    assert_replayed("confirm", confirm, async |request| {
+        client().confirm_transaction(request).await
+    })
+    .await;
+    let fail = wire::FailTransactionRequest {
+        id: app.withdraw(&wallet, "2").await.unwrap().id,
+        reason: None,
+    };
+    assert_replayed("fail", fail, async |request| {
+        client().fail_transaction(request).await
+    })
+    .await;
+    let reject = wire::RejectTransactionRequest {
+        id: app.withdraw(&wallet, "3").await.unwrap().id,
+        reason: None,
+    };
+    assert_replayed("reject", reject, async |request| {
+        client().reject_transaction(request).await
+    })
+    .await;
+    assert_eq!(app.balances(&wallet).await, [usd("99")]);
+    app.finish().await;
+}
+
+#[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
+async fn every_other_create_is_replayed(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let wallet = wire::CreateWalletRequest::default();
+    assert_replayed("wallet", wallet, async |request| {
+        app.admin.wallets().create_wallet(request).await
+    })
+    .await;
+    assert_replayed("asset", named("gold"), async |request| {
+        app.admin.assets().create_asset(request).await
+    })
+    .await;
+    assert_replayed("rate", rate("usd", "gold", "1"), async |request| {
+        app.admin.rates().create_rate(request).await
+    })
+    .await;
+    let address = wire::CreateAddressRequest {
+        address: Some("bc1q".to_owned()),
+        ..wire::CreateAddressRequest::default()
+    };
+    assert_replayed("address", address, async |request| {
+        app.admin.addresses().create_address(request).await
+    })
+    .await;
+    let kept = "select count(*) from wallet.idempotency_keys where response is not null";
+    assert_eq!(app.count(kept).await, 4);
+    app.finish().await;
+}
+
+#[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
+async fn a_record_holds_the_resource(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let request = keyed(wire::CreateWalletRequest::default(), "w", "00");
+    let created = app.admin.wallets().create_wallet(request).await;
+    let created = result(created).unwrap().wallet.unwrap();
+    let recorded: Vec<u8> = sqlx::query_scalar("select response from wallet.idempotency_keys")
+        .fetch_one(&app.pool)
         .await
-        .unwrap()
-        .into_inner();
-    let again = app.admin.wallets().create_wallet(create()).await.unwrap();
-    assert!(is_replay(again.metadata()));
-    assert_eq!(first, again.into_inner());
+        .unwrap();
+    assert_eq!(wire::Wallet::decode(&*recorded).unwrap(), created);
+    app.finish().await;
+}
+
+#[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
+async fn users_and_admins_do_not_share_keys(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (a, b) = (app.funded_wallet("10").await, app.new_wallet().await);
+    app.set_owner(&a, ANN).await;
+    let request = || keyed(transfer(&a, &b, "1", false), "k", "00");
+    let by_admin = app.admin.transactions().create_transfer(request()).await;
+    let mut ann = app.as_user(ANN).transactions();
+    let by_ann = ann.create_transfer(request()).await.unwrap();
+    assert!(!is_replay(by_ann.metadata()));
+    assert_ne!(by_admin.unwrap().into_inner(), by_ann.into_inner());
+    let held = usd("10").available("8").held("2");
+    assert_eq!(app.balances(&a).await, [held]);
     app.finish().await;
 }

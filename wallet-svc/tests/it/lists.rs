@@ -1,14 +1,15 @@
-//! Lists, totals and the journal.
+//! Lists: filters, sorting, pages, totals.
 
+use platform::error::Code;
 use proto::{
     common::v1::{Filter, ListRequest, Operator},
     wallet::v1 as wire,
 };
 use sqlx::PgPool;
 
-use crate::{
-    exchanges::{exchange, rate},
-    harness::{ANN, BEN, TestApp, UNKNOWN, equals, list, result, sort},
+use crate::harness::{
+    ANN, BEN, Balance, Rejection, TestApp, UNKNOWN, balance, equals, exchange, failed, list,
+    result, usd,
 };
 
 async fn transactions(app: &TestApp, filters: Vec<Filter>) -> Vec<wire::Transaction> {
@@ -22,7 +23,7 @@ async fn transactions(app: &TestApp, filters: Vec<Filter>) -> Vec<wire::Transact
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn transactions_are_found_by_their_fields(pool: PgPool) {
+async fn transactions_are_filtered_by_field(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (a, b) = (app.funded_wallet("100").await, app.new_wallet().await);
     let sent = app.transfer(&a, &b, "1", true).await.unwrap();
@@ -76,7 +77,7 @@ async fn seen(app: &TestApp, user_id: &str, filters: Vec<Filter>) -> Vec<String>
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn what_is_own_on_both_sides_shows_once(pool: PgPool) {
+async fn a_transaction_between_own_wallets_is_listed_once(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (a, b) = (app.new_wallet().await, app.new_wallet().await);
     let (other, another) = (app.funded_wallet("9").await, app.new_wallet().await);
@@ -85,7 +86,7 @@ async fn what_is_own_on_both_sides_shows_once(pool: PgPool) {
     let came = app.transfer(&other, &a, "5", true).await.unwrap().id;
     app.transfer(&other, &another, "1", true).await.unwrap();
     let within = app.transfer(&a, &b, "1", true).await.unwrap().id;
-    rate(&app, "usd", "points", "1").await;
+    app.set_rate("usd", "points", "1").await;
     let request = exchange(&a, "usd", "points", "1");
     let changed = result(app.admin.transactions().create_exchange(request).await).unwrap();
     let changed = changed.transaction.unwrap().id;
@@ -120,54 +121,7 @@ async fn what_is_own_on_both_sides_shows_once(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn movements_show_the_journal(pool: PgPool) {
-    let app = TestApp::new(pool).await;
-    let (a, b) = (app.funded_wallet("100").await, app.new_wallet().await);
-    app.transfer(&a, &b, "40", true).await.unwrap();
-    let request = |filters, include: &[&str]| wire::ListMovementsRequest {
-        list: Some(ListRequest {
-            filters,
-            sort: vec![sort("amount", false)],
-            include: include.iter().map(|name| (*name).to_owned()).collect(),
-            ..ListRequest::default()
-        }),
-        wallet_id: None,
-    };
-    let all = result(
-        app.admin
-            .movements()
-            .list_movements(request(vec![], &["transaction"]))
-            .await,
-    );
-    let all = all.unwrap().movements;
-    let amounts: Vec<_> = all.iter().map(|movement| &*movement.amount).collect();
-    assert_eq!(amounts, ["-40.00000000", "40.00000000", "100.00000000"]);
-    assert_eq!(
-        all[0].transaction.as_ref().unwrap().id,
-        all[0].transaction_id
-    );
-    assert_eq!((&*all[0].code, &*all[2].code), ("transfer", "deposit"));
-
-    let external = equals("walletId", "00000000-0000-7000-8000-000000000001");
-    let system = result(
-        app.admin
-            .movements()
-            .list_movements(request(vec![external], &[]))
-            .await,
-    );
-    let system = system.unwrap().movements;
-    assert_eq!((system.len(), &*system[0].amount), (1, "-100.00000000"));
-    let get = wire::GetMovementRequest {
-        id: all[1].id.clone(),
-        include: vec![],
-    };
-    let one = result(app.admin.movements().get_movement(get).await).unwrap();
-    assert_eq!(one.movement.unwrap().wallet_id, b);
-    app.finish().await;
-}
-
-#[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn totals_leave_the_system_out(pool: PgPool) {
+async fn totals_exclude_system_wallets(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let a = app.funded_wallet("100").await;
     app.fund(&a, "0.5", "btc").await;
@@ -178,17 +132,9 @@ async fn totals_leave_the_system_out(pool: PgPool) {
         .get_total_balance(wire::GetTotalBalanceRequest::default())
         .await;
     let total = result(total).unwrap().balances;
-    let shown: Vec<_> = total
-        .iter()
-        .map(|entry| (&*entry.asset_code, &*entry.amount, &*entry.available_amount))
-        .collect();
-    assert_eq!(
-        shown,
-        [
-            ("btc", "0.50000000", "0.50000000"),
-            ("usd", "100.00000000", "90.00000000")
-        ]
-    );
+    let total: Vec<_> = total.into_iter().map(Balance::from).collect();
+    let held = usd("100").available("90").held("10");
+    assert_eq!(total, [balance("btc", "0.5"), held]);
     let filtered = wire::GetTotalBalanceRequest {
         list: Some(list(vec![equals("assetCode", "BTC")])),
     };
@@ -200,5 +146,85 @@ async fn totals_leave_the_system_out(pool: PgPool) {
         .list_wallets(wire::ListWalletsRequest::default())
         .await;
     assert_eq!(result(wallets).unwrap().page.unwrap().total, 2);
+    app.finish().await;
+}
+
+/// Lists a page of two transactions of a wallet.
+async fn two_of(app: &TestApp, wallet: &str, page: ListRequest) -> wire::ListTransactionsResponse {
+    let request = wire::ListTransactionsRequest {
+        list: Some(ListRequest {
+            page_size: Some(2),
+            ..page
+        }),
+        wallet_id: Some(wallet.to_owned()),
+    };
+    result(app.admin.transactions().list_transactions(request).await).unwrap()
+}
+
+#[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
+async fn pages_by_number_and_by_cursor_contain_every_row_once(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let wallet = app.new_wallet().await;
+    for _ in 0..5 {
+        app.deposit(&wallet, "1", "usd").await.unwrap();
+    }
+    let mut by_number = Vec::new();
+    for (number, rows) in [(1, 2), (2, 2), (3, 1), (4, 0)] {
+        let page = ListRequest {
+            page_number: Some(number),
+            ..ListRequest::default()
+        };
+        let page = two_of(&app, &wallet, page).await;
+        assert_eq!(page.transactions.len(), rows, "{number}");
+        assert_eq!(page.page.unwrap().total, 5);
+        by_number.extend(page.transactions);
+    }
+    let mut by_cursor = Vec::new();
+    let mut page_after = None;
+    for rows in [2, 2, 1] {
+        let page = ListRequest {
+            page_after,
+            ..ListRequest::default()
+        };
+        let page = two_of(&app, &wallet, page).await;
+        assert_eq!(page.transactions.len(), rows);
+        by_cursor.extend(page.transactions);
+        page_after = Some(page.page.unwrap().next_cursor);
+    }
+    assert_eq!(page_after.as_deref(), Some(""));
+    assert_eq!(by_cursor, by_number);
+    app.finish().await;
+}
+
+#[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
+async fn fields_that_are_not_in_the_list_tables_are_refused(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let bad = || Some(list(vec![equals("metadata", "x")]));
+    let query = Rejection::new(Code::InvalidQuery, &["filter[metadata]"]);
+    let admin = &app.admin;
+    let request = wire::ListWalletsRequest { list: bad() };
+    assert_eq!(failed(admin.wallets().list_wallets(request).await), query);
+    let request = wire::GetTotalBalanceRequest { list: bad() };
+    let response = admin.wallets().get_total_balance(request).await;
+    assert_eq!(failed(response), query);
+    let request = wire::ListAssetsRequest { list: bad() };
+    assert_eq!(failed(admin.assets().list_assets(request).await), query);
+    let request = wire::ListRatesRequest { list: bad() };
+    assert_eq!(failed(admin.rates().list_rates(request).await), query);
+    let request = wire::ListAddressesRequest { list: bad() };
+    let response = admin.addresses().list_addresses(request).await;
+    assert_eq!(failed(response), query);
+    let request = wire::ListTransactionsRequest {
+        list: bad(),
+        wallet_id: None,
+    };
+    let response = admin.transactions().list_transactions(request).await;
+    assert_eq!(failed(response), query);
+    let request = wire::ListActivityRequest {
+        list: bad(),
+        wallet_id: None,
+    };
+    let response = admin.transactions().list_activity(request).await;
+    assert_eq!(failed(response), query);
     app.finish().await;
 }

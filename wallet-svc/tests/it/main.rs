@@ -1,24 +1,34 @@
-//! wallet-svc against a real Postgres (`DATABASE_URL`, a role that may create databases). Each test
-//! has a database of its own, and ends with the verifier. NATS is away, which must not matter.
+//! Tests of wallet-svc on a real Postgres (`DATABASE_URL`, a role that may create databases). Each test
+//! has its own database and ends with a verification of the ledger. There is no NATS, which no test
+//! needs.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
+mod access;
+mod activity;
 mod addresses;
+mod asset_updates;
 mod assets;
 mod bonuses;
+mod conversions;
+mod events;
 mod exchanges;
 mod faults;
+mod filters;
 mod harness;
+mod history;
 mod holds;
 mod idempotency;
 mod lists;
+mod movements;
 mod operations;
 mod optimistic;
-mod past;
 mod payment_methods;
 mod proxy;
 mod races;
 mod rates;
-mod refusals;
+mod settings;
 mod states;
+mod transactions;
+mod validation;
 mod verifier;
 mod wallets;

@@ -4,7 +4,9 @@ use platform::error::Code;
 use proto::wallet::v1 as wire;
 use sqlx::PgPool;
 
-use crate::harness::{ANN, Rejection, TestApp, deposit, equals, invalid, list, rejection, result};
+use crate::harness::{
+    ANN, Rejection, TestApp, deposit, equals, invalid, list, rejection, result, stable,
+};
 
 const FILE: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
@@ -17,7 +19,7 @@ fn enabled(text: &str) -> wire::ListPaymentMethodsRequest {
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn everybody_reads_them_without_their_secrets(pool: PgPool) {
+async fn any_caller_reads_methods_with_masked_secrets(pool: PgPool) {
     let app = TestApp::with_flags(pool, &["--payment-methods-file", FILE]).await;
     let mut methods = app.as_user(ANN).payment_methods();
     let request = wire::GetPaymentMethodRequest {
@@ -25,17 +27,25 @@ async fn everybody_reads_them_without_their_secrets(pool: PgPool) {
     };
     let stripe = result(methods.get_payment_method(request).await).unwrap();
     let stripe = stripe.payment_method.unwrap();
-    assert_eq!(
-        stripe.metadata,
-        r#"{"publishableKey":"pk_live_replace_me","secretKey":"sk_li*****"}"#
-    );
-    assert_eq!(
-        (stripe.assets, stripe.features),
-        (
-            vec!["usd".to_owned(), "eur".to_owned()],
-            vec!["card".to_owned()]
-        )
-    );
+    insta::assert_snapshot!(stable(&stripe, &[]), @r#"
+    PaymentMethod {
+        slug: "stripe",
+        name: "Card",
+        enabled: true,
+        assets: [
+            "usd",
+            "eur",
+        ],
+        capabilities: [
+            "deposit",
+        ],
+        features: [
+            "card",
+        ],
+        metadata: "{\"publishableKey\":\"pk_live_replace_me\",\"secretKey\":\"sk_li*****\"}",
+        created_at: Some(<time>),
+    }
+    "#);
 
     let all = methods.list_payment_methods(wire::ListPaymentMethodsRequest::default());
     let all = result(all.await).unwrap().payment_methods;
@@ -59,7 +69,7 @@ async fn everybody_reads_them_without_their_secrets(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn deposits_need_one_that_takes_them(pool: PgPool) {
+async fn a_deposit_needs_a_method_that_accepts_it(pool: PgPool) {
     let app = TestApp::with_flags(pool, &["--payment-methods-file", FILE]).await;
     let wallet = app.new_wallet().await;
     let create = async |code: &str, asset: &str| {
@@ -74,8 +84,8 @@ async fn deposits_need_one_that_takes_them(pool: PgPool) {
         ("apm:mbway", "eur"),
         ("crypto:lightning", "btc"),
     ] {
-        let made = create(code, asset).await.unwrap().transaction.unwrap();
-        assert_eq!(made.code, code);
+        let created = create(code, asset).await.unwrap().transaction.unwrap();
+        assert_eq!(created.code, code);
     }
     for (code, asset) in [
         ("card:stripe", "points"),

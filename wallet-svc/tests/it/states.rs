@@ -1,4 +1,4 @@
-//! The state table, and what is held in each state.
+//! The status of transactions, and the balances in each status.
 
 use platform::error::Code;
 use proto::wallet::v1::{self as wire, TransactionStatus};
@@ -9,7 +9,7 @@ use crate::harness::{
 };
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn a_deposit_counts_once_it_is_confirmed(pool: PgPool) {
+async fn a_deposit_changes_the_balance_when_it_is_confirmed(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let wallet = app.new_wallet().await;
     assert!(app.balances(&wallet).await.is_empty());
@@ -49,7 +49,7 @@ async fn a_deposit_counts_once_it_is_confirmed(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn final_states_are_final(pool: PgPool) {
+async fn a_final_status_cannot_change(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let wallet = app.funded_wallet("100").await;
     let (confirmed, failed, rejected, processing) = (
@@ -118,7 +118,7 @@ async fn debits_are_held_from_creation(pool: PgPool) {
             Rejection::new(Code::InsufficientFunds, &["amount"])
         );
     }
-    // What is held survives a restart.
+    // Holds survive a restart.
     app.stop().await;
     app.start(3).await;
     app.reject(&held.id).await.unwrap();
@@ -137,7 +137,7 @@ async fn debits_are_held_from_creation(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn commit_skips_states(pool: PgPool) {
+async fn commit_skips_the_first_status(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (wallet, other) = (app.funded_wallet("10").await, app.new_wallet().await);
     let moved = app.transfer(&wallet, &other, "3", true).await.unwrap();
@@ -187,7 +187,7 @@ async fn payments_go_to_the_default_wallet(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn a_locked_wallet_accepts_nothing(pool: PgPool) {
+async fn a_locked_wallet_accepts_no_transaction(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (wallet, other) = (
         app.funded_wallet("100").await,

@@ -117,6 +117,12 @@ impl TestApp {
         self.admin.assets().update_asset(request).await.unwrap();
     }
 
+    /// Creates an exchange rate.
+    pub(crate) async fn set_rate(&self, base: &str, quote: &str, rate: &str) {
+        let request = requests::rate(base, quote, rate);
+        self.admin.rates().create_rate(request).await.unwrap();
+    }
+
     /// Returns the wallet's balances, one for each asset, by code.
     pub(crate) async fn balances(&self, wallet: &str) -> Vec<Balance> {
         let request = wire::GetWalletBalanceRequest {

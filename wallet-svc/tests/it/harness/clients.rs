@@ -34,6 +34,15 @@ impl Clients {
         Self::of(url, &caller(Kind::User, id, Role::User))
     }
 
+    pub(super) fn of_service(url: &str, name: &str) -> Self {
+        Self::of(url, &caller(Kind::Service, name, Role::Admin))
+    }
+
+    /// Returns clients without a token.
+    pub(super) fn anonymous(url: &str) -> Self {
+        Self(client::connect("wallet", url, None).unwrap())
+    }
+
     fn of(url: &str, caller: &Caller) -> Self {
         let token = token(caller);
         let token = ServiceToken::new(move || {

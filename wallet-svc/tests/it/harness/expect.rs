@@ -4,6 +4,9 @@ use std::fmt::Debug;
 
 use platform::error::{Code, Failure};
 use proto::wallet::v1::BalanceEntry;
+use tonic::{Response, Status};
+
+use super::result;
 
 /// A wallet's balance in one asset; amounts without trailing zeros.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,6 +89,11 @@ impl Rejection {
 /// Returns the rejection of a request with these invalid fields.
 pub(crate) fn invalid(fields: &[&str]) -> Rejection {
     Rejection::new(Code::ValidationFailed, fields)
+}
+
+/// Returns why a call failed, from its response.
+pub(crate) fn failed<T: Debug>(response: Result<Response<T>, Status>) -> Rejection {
+    rejection(result(response))
 }
 
 /// Returns why a call failed, and fails the test if it did not.

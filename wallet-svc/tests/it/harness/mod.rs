@@ -2,12 +2,16 @@
 //!
 //! `TestApp` is the running service, [`clients`] holds one gRPC client per service and caller,
 //! [`calls`] the RPCs that most tests make, [`requests`] their default bodies, and [`expect`] what
-//! tests compare: balances and rejections with named fields.
+//! tests compare: balances and rejections with named fields. [`snapshot`] renders messages,
+//! [`fake_identity`] stands in for identity-svc.
 
 mod calls;
 mod clients;
+mod database;
 mod expect;
+mod fake_identity;
 mod requests;
+mod snapshot;
 
 use std::time::Duration;
 
@@ -23,10 +27,13 @@ use tokio_util::sync::CancellationToken;
 use wallet_svc::{Service, config::Config, consumers::Ledger, verify};
 
 pub(crate) use clients::{Clients, keyed, result};
-pub(crate) use expect::{Balance, Rejection, balance, invalid, rejection, usd};
+pub(crate) use expect::{Balance, Rejection, balance, failed, invalid, rejection, usd};
+pub(crate) use fake_identity::serve_users;
 pub(crate) use requests::{
-    deposit, equals, filter, including, list, mask, payment, posting, sort, transfer,
+    deposit, equals, exchange, filter, including, list, mask, payment, posting, rate, sort,
+    transfer, withdrawal,
 };
+pub(crate) use snapshot::stable;
 
 /// How long a test waits for a condition before it fails.
 pub(crate) const DEADLINE: Duration = Duration::from_mins(1);
@@ -77,6 +84,14 @@ impl TestApp {
         Self::start_on(pool, server, flags, 1).await
     }
 
+    /// Starts a service that must not start, and returns why.
+    pub(crate) async fn start_error(pool: &PgPool, flags: &[&str]) -> String {
+        let flags: Vec<_> = flags.iter().map(|flag| (*flag).to_owned()).collect();
+        let config = config(&pool.connect_options(), &flags);
+        let error = Service::build(config, runtime(1)).await.unwrap_err();
+        format!("{error:#}")
+    }
+
     /// Starts a service that reaches the database through a proxy; the test itself does not.
     pub(crate) async fn through_proxy(pool: PgPool, proxy: PgConnectOptions) -> Self {
         Self::start_on(pool, proxy, Vec::new(), 1).await
@@ -125,6 +140,16 @@ impl TestApp {
         Clients::of_user(&self.process.url, id)
     }
 
+    /// Returns clients that call as this service.
+    pub(crate) fn as_service(&self, name: &str) -> Clients {
+        Clients::of_service(&self.process.url, name)
+    }
+
+    /// Returns clients that call without a token.
+    pub(crate) fn anonymous(&self) -> Clients {
+        Clients::anonymous(&self.process.url)
+    }
+
     /// Stops the service, and fails if the ledger is inconsistent or events are missing.
     pub(crate) async fn finish(mut self) {
         self.stop().await;
@@ -134,68 +159,11 @@ impl TestApp {
                 having max(aggregate_version) <> count(*)) gaps";
         assert_eq!(self.count(gaps).await, 0);
     }
-
-    pub(crate) async fn execute(&self, sql: &'static str) {
-        sqlx::query(sql).execute(&self.pool).await.unwrap();
-    }
-
-    pub(crate) async fn count(&self, sql: &'static str) -> i64 {
-        sqlx::query_scalar(sql).fetch_one(&self.pool).await.unwrap()
-    }
-
-    /// Counts the sessions that wait for a lock.
-    pub(crate) async fn lock_waiters(&self) -> i64 {
-        self.count(
-            "select count(*) from pg_stat_activity
-             where datname = current_database() and wait_event_type = 'Lock'",
-        )
-        .await
-    }
-
-    /// Returns the types of the events about this aggregate, in order.
-    pub(crate) async fn event_types(&self, aggregate: &str) -> Vec<String> {
-        sqlx::query_scalar(
-            "select replace(event_type, 'guerdon.wallet.v1.', '') from wallet.outbox
-             where aggregate_id::text = $1 order by position",
-        )
-        .bind(aggregate)
-        .fetch_all(&self.pool)
-        .await
-        .unwrap()
-    }
-
-    /// Gives the wallet an owner, of whom identity-svc need not know.
-    pub(crate) async fn set_owner(&self, wallet: &str, user: &str) {
-        sqlx::query(
-            "with owned as (
-                 update wallet.wallets set owner_id = $2::uuid where id = $1::uuid returning id)
-             update wallet.balances set version = version + 1
-             from owned where wallet_id = owned.id",
-        )
-        .bind(wallet)
-        .bind(user)
-        .execute(&self.pool)
-        .await
-        .unwrap();
-    }
 }
 
 impl Process {
     async fn start(server: &PgConnectOptions, more: &[String], seed: u64) -> Self {
-        let app_role = server.clone().username("guerdon_wallet_app");
-        let database_url = app_role.to_url_lossy().to_string();
-        let flags = [
-            ["--database-url", &database_url],
-            ["--listen", "127.0.0.1:0"],
-            // Nobody answers there: no test needs NATS.
-            ["--nats-url", "nats://127.0.0.1:1"],
-            ["--service-secret", "s"],
-        ];
-        let args = ["wallet-svc"]
-            .into_iter()
-            .chain(flags.into_iter().flatten());
-        let args = args.chain(more.iter().map(String::as_str));
-        let config = Flags::try_parse_from(args).unwrap().config;
+        let config = config(server, more);
         let runtime = runtime(seed);
         let mut readiness = runtime.readiness.subscribe();
         let service = Service::build(config, runtime).await.unwrap();
@@ -215,6 +183,25 @@ impl Process {
             task,
         }
     }
+}
+
+/// The settings of a service on this database. Nothing listens at its NATS and identity-svc URLs.
+fn config(server: &PgConnectOptions, more: &[String]) -> Config {
+    let app_role = server.clone().username("guerdon_wallet_app");
+    let database_url = app_role.to_url_lossy().to_string();
+    let flags = [
+        ["--database-url", &database_url],
+        ["--listen", "127.0.0.1:0"],
+        ["--nats-url", "nats://127.0.0.1:1"],
+        ["--service-secret", "s"],
+    ];
+    let mut args = vec!["wallet-svc"];
+    args.extend(flags.into_iter().flatten());
+    if !more.iter().any(|flag| flag == "--identity-grpc-url") {
+        args.extend(["--identity-grpc-url", "http://127.0.0.1:1"]);
+    }
+    args.extend(more.iter().map(String::as_str));
+    Flags::try_parse_from(args).unwrap().config
 }
 
 /// The system's clock, seeded ids, and tokens signed with a key of the test.

@@ -56,6 +56,30 @@ pub(crate) fn payment(from: &str, amount: &str) -> wire::CreatePaymentRequest {
     }
 }
 
+pub(crate) fn exchange(
+    wallet: &str,
+    base: &str,
+    quote: &str,
+    amount: &str,
+) -> wire::CreateExchangeRequest {
+    wire::CreateExchangeRequest {
+        wallet_id: wallet.to_owned(),
+        base_asset_code: base.to_owned(),
+        quote_asset_code: quote.to_owned(),
+        base_amount: amount.to_owned(),
+        ..wire::CreateExchangeRequest::default()
+    }
+}
+
+pub(crate) fn rate(base: &str, quote: &str, rate: &str) -> wire::CreateRateRequest {
+    wire::CreateRateRequest {
+        base_asset_code: base.to_owned(),
+        quote_asset_code: quote.to_owned(),
+        rate: rate.to_owned(),
+        custom_data: None,
+    }
+}
+
 /// The posting of an order's payment in usd.
 pub(crate) fn posting(from: &str, to: &str, amount: &str) -> wire::Posting {
     wire::Posting {

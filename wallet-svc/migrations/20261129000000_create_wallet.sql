@@ -121,8 +121,9 @@ create table wallet.balances (
     used boolean not null default false,
     -- System wallets may go below zero
     system boolean not null,
-    -- Raised with each change of the row and of its wallet. A batch that was decided on a read without
-    -- locks is written only if the versions are still the same.
+    -- Changes with each change of the row and of its wallet. A batch that was decided on a read without
+    -- locks is written only if the versions are still the same. Random, not a counter: after a restore
+    -- or failover a counter would repeat its values for other amounts.
     version bigint not null default 0,
     constraint balances_pkey primary key (wallet_id, asset_code),
     constraint balances_wallet_id_fkey foreign key (wallet_id) references wallet.wallets,
@@ -134,6 +135,32 @@ create table wallet.balances (
 ) with (fillfactor = 70);
 -- Whether an asset is in use is queried under the asset's lock, which postings wait for.
 create index balances_asset_code_idx on wallet.balances (asset_code);
+
+create function wallet.random_version() returns bigint
+language sql volatile as $$ select hashtextextended(gen_random_uuid()::text, 0) $$;
+
+-- Batches bring their own version; any other change gets one here.
+create function wallet.change_version() returns trigger
+language plpgsql as $$
+begin
+    new.version := wallet.random_version();
+    return new;
+end $$;
+create trigger change_version before update on wallet.balances
+    for each row when (new.version = old.version)
+    execute function wallet.change_version();
+
+-- Postings are decided on the wallet as it was read with its balances.
+create function wallet.change_balance_versions() returns trigger
+language plpgsql as $$
+begin
+    update wallet.balances set version = wallet.random_version() where wallet_id = new.id;
+    return null;
+end $$;
+create trigger change_balance_versions after update on wallet.wallets
+    for each row when (
+        (old.locked, old.owner_id, old.system) is distinct from (new.locked, new.owner_id, new.system))
+    execute function wallet.change_balance_versions();
 
 -- Fails the statement that calls it unless it wrote as many rows as expected. The error code is its
 -- own: a serialization failure would be retried, also under locks, where this is a bug.
@@ -252,6 +279,16 @@ create table wallet.transaction_changes (
     constraint transaction_changes_pkey primary key (transaction_id, version)
 );
 
+-- The batches written in the last minutes, by which a commit without a reply is looked up.
+create table wallet.posted_batches (
+    id uuid not null,
+    -- Inserted by the lookup instead of the batch, which cannot be committed any more
+    abandoned boolean not null default false,
+    posted_at timestamptz not null default now(),
+    constraint posted_batches_pkey primary key (id)
+);
+create index posted_batches_posted_at_idx on wallet.posted_batches (posted_at);
+
 -- The bonus of each order: credited is always greatest(granted - revoked, 0); owed is the part of the
 -- revoked bonus that could not be debited yet.
 create table wallet.order_bonuses (
@@ -276,7 +313,7 @@ create index order_bonuses_owed_idx
 grant usage on schema wallet to guerdon_wallet_app;
 grant select, insert, update on wallet.settings, wallet.wallets, wallet.assets, wallet.balances,
     wallet.order_bonuses, wallet.address_keys to guerdon_wallet_app;
-grant select, insert, update, delete on wallet.rates to guerdon_wallet_app;
+grant select, insert, update, delete on wallet.rates, wallet.posted_batches to guerdon_wallet_app;
 grant select, insert on wallet.addresses, wallet.transactions, wallet.movements,
     wallet.transaction_changes to guerdon_wallet_app;
 -- A transaction's amount and wallets never change.

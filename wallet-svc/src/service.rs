@@ -113,6 +113,14 @@ fn add_tasks(backbone: &mut Backbone, worker: PostingWorker, ledger: &Ledger) {
     backbone.consume_effect(ORDERS, "OrderCanceled", RevokeBonus(ledger.clone()));
     backbone.consume_effect(IDENTITY, "TaskCompleted", CreditReward(ledger.clone()));
     let pool = backbone.pool();
+    backbone.worker("posted-batches", move |stop| {
+        let purge = posting::purge_until_stopped(pool.clone(), stop);
+        async move {
+            purge.await;
+            Ok(())
+        }
+    });
+    let pool = backbone.pool();
     backbone.worker("verifier", move |stop| {
         let verifier = verify::task::run(pool.clone(), stop);
         async move {

@@ -7,11 +7,12 @@ use platform::{
     idempotency::{self, Record, Scope},
     ids::Ids,
 };
-use sqlx::{Connection as _, PgConnection};
+use sqlx::Connection as _;
 use tokio::time::Instant;
 
 use super::{
     existing,
+    pending::{BatchId, PendingCommit},
     policy::{Attempt, Basis},
     queue::{PostingError, PostingOutcome, PostingRequest, PostingResult},
     read::{self, Locked, Wanted},
@@ -20,7 +21,10 @@ use super::{
     session::Session,
     write,
 };
-use crate::ledger::{Book, StatusChange};
+use crate::{
+    ledger::{Book, StatusChange},
+    transaction::model::TransactionId,
+};
 
 /// Postings that are written together.
 pub(super) struct Batch {
@@ -28,34 +32,24 @@ pub(super) struct Batch {
     pending_commit: Option<PendingCommit>,
 }
 
-/// A commit that got no reply.
-struct PendingCommit {
-    /// Recorded if it was committed.
-    change: StatusChange,
-    results: Vec<PostingResult>,
-}
-
-impl PendingCommit {
-    /// Returns nothing for a plan without status changes, which leaves nothing to look up.
-    fn of(plan: Plan) -> Option<Self> {
-        let change = plan.book.changes.status_changes.into_iter().next()?;
-        let results = plan.results;
-        Some(Self { change, results })
-    }
-}
-
 /// A decided batch.
 pub(super) struct Plan {
+    pub id: BatchId,
     pub book: Book,
     /// For each status change of the book, the index of the request that caused it.
     request_of_change: Vec<usize>,
     /// The records to write of idempotency keys.
     pub keys: idempotency::Columns,
     /// For each request, its result.
-    results: Vec<PostingResult>,
+    pub results: Vec<PostingResult>,
 }
 
 impl Plan {
+    /// Returns the version that the batch gives to the balances that it changes.
+    pub(super) const fn version(&self) -> i64 {
+        self.id.version()
+    }
+
     /// Iterates over the status changes with the requests that caused them.
     pub(super) fn changes<'p>(
         &'p self,
@@ -87,12 +81,42 @@ impl Batch {
         session: &mut Session,
         ids: &Ids,
     ) -> Attempt {
-        let attempt = match basis {
-            Basis::Cached => self.attempt_cached(session, ids).await,
-            Basis::Read => self.attempt_read(session, ids).await,
-            Basis::Locked => self.attempt_locked(session, ids).await,
+        let attempt = match self.resolve(session).await {
+            Ok(Some(results)) => Ok(Attempt::Done(results)),
+            Ok(None) => match basis {
+                Basis::Cached => self.attempt_cached(session, ids).await,
+                Basis::Read => self.attempt_read(session, ids).await,
+                Basis::Locked => self.attempt_locked(session, ids).await,
+            },
+            Err(error) => Err(error),
         };
         attempt.unwrap_or_else(Attempt::from)
+    }
+
+    /// Returns the transactions of a commit of which it is not known whether it took effect.
+    pub(super) fn unknown(&self) -> Option<&[TransactionId]> {
+        let pending = self.pending_commit.as_ref()?;
+        Some(&pending.transactions)
+    }
+
+    /// Looks up the pending commit, if any. Returns its results if it took effect.
+    pub(super) async fn resolve(
+        &mut self,
+        session: &mut Session,
+    ) -> Result<Option<Vec<PostingResult>>, sqlx::Error> {
+        let Some(pending) = &self.pending_commit else {
+            return Ok(None);
+        };
+        let is_committed = pending.is_committed(&mut session.conn).await?;
+        let pending = self.pending_commit.take();
+        let committed = pending.filter(|_| is_committed);
+        Ok(committed.map(|pending| pending.results))
+    }
+
+    /// Returns the results of the pending commit, which took effect.
+    fn committed(&mut self) -> Attempt {
+        let pending = self.pending_commit.take();
+        Attempt::Done(pending.map_or_else(Vec::new, |pending| pending.results))
     }
 
     async fn attempt_cached(
@@ -131,22 +155,23 @@ impl Batch {
     async fn write_unlocked(
         &mut self,
         session: &mut Session,
-        plan: Plan,
+        mut plan: Plan,
     ) -> Result<Attempt, sqlx::Error> {
         if plan.book.changes.is_empty() {
             return Ok(Attempt::Done(plan.results));
         }
+        self.pending_commit = Some(PendingCommit::of(&mut plan));
         let written = write::write(&mut session.conn, &plan, &self.requests).await;
         if let Err(error) = written {
             let attempt = Attempt::from(error);
-            if matches!(attempt, Attempt::Failed(_)) {
-                self.pending_commit = PendingCommit::of(plan);
+            if !matches!(attempt, Attempt::Failed(_)) {
+                self.pending_commit = None;
             }
             return Ok(attempt);
         }
         failpoint::hit("wallet.post.committed");
-        session.cache.store(&plan.book);
-        Ok(Attempt::Done(plan.results))
+        session.cache.store(&plan.book, plan.version());
+        Ok(self.committed())
     }
 
     async fn attempt_locked(
@@ -163,9 +188,6 @@ impl Batch {
             tx = conn.begin().await?;
             locked = read::lock_and_read_in_tx(&mut tx, &self.wanted(), ids).await?;
         }
-        if let Some(results) = self.resolve_pending_commit(&mut tx).await? {
-            return Ok(Attempt::Done(results));
-        }
         let Locked {
             book,
             records,
@@ -173,36 +195,19 @@ impl Batch {
             ..
         } = locked;
         cache.set_clock(read_at);
-        let plan = decide(book, records, &self.requests);
-        let changes = &plan.book.changes;
-        if !changes.is_empty() {
+        let mut plan = decide(book, records, &self.requests);
+        let is_changed = !plan.book.changes.is_empty();
+        if is_changed {
             existing::write_in_tx(&mut tx, &plan.book).await?;
             write::write(&mut tx, &plan, &self.requests).await?;
         }
-        if let Err(error) = tx.commit().await {
-            self.pending_commit = PendingCommit::of(plan);
-            return Err(error);
-        }
-        if !plan.book.changes.is_empty() {
+        self.pending_commit = Some(PendingCommit::of(&mut plan));
+        tx.commit().await?;
+        if is_changed {
             failpoint::hit("wallet.post.committed");
         }
-        cache.store(&plan.book);
-        Ok(Attempt::Done(plan.results))
-    }
-
-    /// Returns the results of an earlier attempt that was committed after all. Right only under the
-    /// locks of the batch: the transaction of that attempt has ended, or will find versions changed.
-    async fn resolve_pending_commit(
-        &mut self,
-        conn: &mut PgConnection,
-    ) -> Result<Option<Vec<PostingResult>>, sqlx::Error> {
-        let Some(pending) = &self.pending_commit else {
-            return Ok(None);
-        };
-        let is_committed = read::is_committed(conn, &pending.change).await?;
-        let pending = self.pending_commit.take();
-        let committed = pending.filter(|_| is_committed);
-        Ok(committed.map(|pending| pending.results))
+        cache.store(&plan.book, plan.version());
+        Ok(self.committed())
     }
 
     fn wanted(&self) -> Wanted<'_> {
@@ -248,6 +253,7 @@ pub(super) fn decide(
         results.push(outcome.map_err(PostingError::Rejected));
     }
     Plan {
+        id: BatchId::draw(&book.ids),
         book,
         request_of_change,
         keys,

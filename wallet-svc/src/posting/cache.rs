@@ -16,8 +16,7 @@ use crate::{
 
 /// The most balances cached: some ten megabytes.
 const CAPACITY: usize = 32_768;
-/// How long rows are cached, which bounds how long a manual change that raises no version goes unseen;
-/// and for how long the database's clock is extrapolated from the local one.
+/// How long rows are cached, and for how long the database's clock is extrapolated from the local one.
 const TTL: Duration = Duration::from_secs(30);
 
 /// Committed balances with their wallets and assets.
@@ -67,8 +66,8 @@ impl BalanceCache {
         Some(book)
     }
 
-    /// Stores the rows of a committed batch.
-    pub(super) fn store(&mut self, book: &Book) {
+    /// Stores the rows of a committed batch, which gave this version to those that it changed.
+    pub(super) fn store(&mut self, book: &Book, version: i64) {
         if self.accounts.len() > CAPACITY {
             self.clear();
         }
@@ -76,7 +75,7 @@ impl BalanceCache {
         for (key, account) in &book.accounts {
             let mut account = account.clone();
             if book.changes.accounts.contains(key) {
-                account.version += 1;
+                account.version = version;
             }
             self.accounts.insert(key.clone(), account);
         }
@@ -171,7 +170,7 @@ mod tests {
     fn filled_cache() -> BalanceCache {
         let mut cache = BalanceCache::default();
         cache.set_clock(start());
-        cache.store(&book(start()));
+        cache.store(&book(start()), 8);
         cache
     }
 
@@ -180,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_row_has_the_next_version() {
+    fn a_changed_row_has_the_version_of_the_batch() {
         let mut cache = filled_cache();
         for (n, version) in [(1, 7), (2, 8)] {
             let book = snapshot(&mut cache, n).unwrap();
@@ -209,7 +208,7 @@ mod tests {
         let ids = Ids::seeded(1);
         assert!(cache.snapshot(&read_set(1), &ids, later).is_none());
         assert!(snapshot(&mut cache, 1).is_none());
-        cache.store(&book(start()));
+        cache.store(&book(start()), 8);
         assert!(snapshot(&mut cache, 1).is_some());
         // The clock alone has expired.
         cache.expires_at = Some(later);
@@ -223,7 +222,7 @@ mod tests {
             let account = book(start()).accounts[&key(1)].clone();
             cache.accounts.insert(key(n), account);
         }
-        cache.store(&book(start()));
+        cache.store(&book(start()), 8);
         assert_eq!(cache.accounts.len(), 2);
     }
 }

@@ -19,8 +19,8 @@
 //!
 //! The first two take no locks. Their write is their transaction, and fails as a whole (a conflict)
 //! if the version of a balance or asset is not the one that was read, or if an operation or key
-//! exists. Every change of a wallet raises the versions of its balances, so the wallets themselves
-//! need no check. The cache only accepts postings: what rejects one may have changed, and a repeat
+//! exists. A version is random, one for each batch, and triggers change it with any other change of the
+//! balance and of its wallet, so the wallets themselves need no check. The cache only accepts postings: what rejects one may have changed, and a repeat
 //! cannot be told from a new posting. [`policy`] has the rules, and after a conflict starts later
 //! batches on a stronger basis for a while.
 //!
@@ -29,9 +29,9 @@
 //! * An error other than a conflict or duplicate ends the session, connection and cache together. The
 //!   batch is tried again under locks, for up to 2.5 seconds while errors are transient; then its
 //!   callers get `unavailable`.
-//! * A commit without a reply is pending: the next attempt looks it up by one of its status changes
-//!   once it holds the locks, because the lost transaction has ended by then, or will find its
-//!   versions changed.
+//! * A commit without a reply is pending. Each attempt writes its id into `posted_batches`; the next
+//!   attempt inserts the same id first: either it is there, and the batch is done, or the lost
+//!   transaction can never be committed. An outcome that stays unknown is reported as `timeout`.
 //! * A batch that fails otherwise is posted one by one, so that a bad posting fails alone.
 //! * A full queue rejects with `unavailable`.
 //!
@@ -50,6 +50,7 @@ mod batch;
 mod cache;
 mod existing;
 mod parameters;
+mod pending;
 mod policy;
 mod queue;
 mod read;
@@ -59,6 +60,7 @@ mod session;
 mod worker;
 mod write;
 
+pub(crate) use pending::purge_until_stopped;
 pub(crate) use queue::{Posting, PostingError, PostingOutcome, PostingQueue};
 pub(crate) use record::TransactionList;
 pub(crate) use session::connect;

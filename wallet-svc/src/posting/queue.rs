@@ -53,6 +53,9 @@ pub(crate) enum PostingError {
     /// The queue is full or the database is unavailable.
     #[error("the ledger is unavailable")]
     Unavailable,
+    /// The reply of the database is lost: the posting may have taken effect.
+    #[error("the outcome of the posting is not known")]
+    Unknown,
     /// An unexpected error, which the worker has logged.
     #[error("the ledger could not write the posting")]
     Internal,
@@ -100,6 +103,7 @@ impl From<PostingError> for Failure {
             PostingError::Unavailable => {
                 Self::new(Code::Unavailable, error.to_string()).retry_after(Duration::from_secs(1))
             }
+            PostingError::Unknown => Self::new(Code::Timeout, error.to_string()),
             PostingError::Internal => Self::internal(error),
         }
     }

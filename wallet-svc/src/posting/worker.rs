@@ -99,8 +99,14 @@ impl PostingWorker {
     }
 
     async fn post(&mut self, mut batch: Batch) {
-        match self.settle(&mut batch).await {
+        let mut retries = Retries::new();
+        let settled = match self.settle(&mut batch, &mut retries).await {
+            Err(error) => self.resolve(&mut batch, &mut retries, error).await,
+            settled => settled,
+        };
+        match settled {
             Ok(results) => reply(batch, results),
+            Err(error) if batch.unknown().is_some() => fail_unknown(batch, &error),
             Err(error) if batch.requests.len() > 1 && !is_transient(&error) => {
                 let size = batch.requests.len();
                 tracing::warn!(%error, size, "posting worker: batch failed, posting one by one");
@@ -113,8 +119,11 @@ impl PostingWorker {
     }
 
     /// Tries the batch on one basis after the other, and under locks until the limits of retrying.
-    async fn settle(&mut self, batch: &mut Batch) -> Result<Vec<PostingResult>, sqlx::Error> {
-        let mut retries = Retries::new();
+    async fn settle(
+        &mut self,
+        batch: &mut Batch,
+        retries: &mut Retries,
+    ) -> Result<Vec<PostingResult>, sqlx::Error> {
         let mut basis = self.first_basis(batch);
         loop {
             let attempt = self.attempt(batch, basis).await;
@@ -124,6 +133,36 @@ impl PostingWorker {
                 Next::Retry(error) => retries.wait(error).await?,
                 Next::Fail(error) => return Err(error),
             }
+        }
+    }
+
+    /// Looks up the pending commit of a batch that failed with this error.
+    async fn resolve(
+        &mut self,
+        batch: &mut Batch,
+        retries: &mut Retries,
+        failure: sqlx::Error,
+    ) -> Result<Vec<PostingResult>, sqlx::Error> {
+        while batch.unknown().is_some() {
+            let error = match self.open_session().await {
+                Ok(mut session) => match batch.resolve(&mut session).await {
+                    Ok(committed) => {
+                        self.session = Some(session);
+                        return committed.ok_or(failure);
+                    }
+                    Err(error) => error,
+                },
+                Err(error) => error,
+            };
+            retries.wait(error).await?;
+        }
+        Err(failure)
+    }
+
+    async fn open_session(&mut self) -> Result<Session, sqlx::Error> {
+        match self.session.take() {
+            Some(session) => Ok(session),
+            None => Session::open(&self.pool).await,
         }
     }
 
@@ -138,12 +177,9 @@ impl PostingWorker {
 
     /// Tries the batch once. An error other than a conflict or duplicate ends the session.
     async fn attempt(&mut self, batch: &mut Batch, basis: Basis) -> Attempt {
-        let mut session = match self.session.take() {
-            Some(session) => session,
-            None => match Session::open(&self.pool).await {
-                Ok(session) => session,
-                Err(error) => return Attempt::Failed(error),
-            },
+        let mut session = match self.open_session().await {
+            Ok(session) => session,
+            Err(error) => return Attempt::Failed(error),
         };
         let attempt = batch.attempt(basis, &mut session, &self.ids).await;
         match &attempt {
@@ -206,6 +242,14 @@ fn reply(batch: Batch, results: Vec<PostingResult>) {
     for (request, result) in batch.requests.into_iter().zip(results) {
         // The caller may be gone; the posting stays.
         let _ = request.reply.send(result);
+    }
+}
+
+fn fail_unknown(batch: Batch, error: &sqlx::Error) {
+    let transactions = batch.unknown().unwrap_or_default();
+    tracing::warn!(%error, ?transactions, "posting worker: outcome of a commit not known, batch rejected");
+    for request in batch.requests {
+        let _ = request.reply.send(Err(PostingError::Unknown));
     }
 }
 

@@ -58,6 +58,8 @@ fn parameters(plan: &Plan, requests: &[PostingRequest]) -> Parameters {
     add_events(&mut parameters, plan, requests);
     add_assets(&mut parameters, book);
     let rows = book.changes.accounts.len() + book.assets.len();
+    parameters.value("batch", plan.id.uuid());
+    parameters.value("version", plan.version());
     parameters.value("now", book.now);
     parameters.value("expected", i64::try_from(rows).unwrap_or(i64::MAX));
     parameters

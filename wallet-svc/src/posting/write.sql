@@ -1,7 +1,9 @@
 /* posting.write */
 -- Writes everything that a batch changes, in absolute numbers. Fails as a whole if a balance or asset
 -- has another version than the batch was decided on, which can only be if it was read without locks.
-with inserted_transactions as (
+with inserted_batch as (
+    insert into wallet.posted_batches (id) values (:batch)),
+inserted_transactions as (
     insert into wallet.transactions (:transactions.columns, updated_at)
     select input.*, input.created_at from :transactions.rows),
 inserted_movements as (
@@ -13,7 +15,7 @@ inserted_changes as (
 updated_balances as (
     update wallet.balances
     set amount = input.amount, held = input.held, incoming = input.incoming, sequence = input.sequence,
-        moved_at = input.moved_at, version = input.version + 1, used = true
+        moved_at = input.moved_at, version = :version, used = true
     from :balances.rows
     where balances.wallet_id = input.wallet_id and balances.asset_code = input.asset_code
         and balances.version = input.version

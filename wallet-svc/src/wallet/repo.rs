@@ -214,18 +214,11 @@ pub(crate) async fn insert_system_wallets_in_tx(
     Ok(())
 }
 
-/// Writes the fields that an update can change. The versions of its balances are incremented, so that
-/// postings decided without locks on the wallet as it was are rejected.
+/// Writes the fields that an update can change.
 pub(crate) async fn update_wallet_in_tx(
     conn: &mut PgConnection,
     wallet: &Wallet,
 ) -> Result<(), sqlx::Error> {
-    sqlx::query!(
-        "update wallet.balances set version = version + 1 where wallet_id = $1",
-        wallet.id as _,
-    )
-    .execute(&mut *conn)
-    .await?;
     let written = sqlx::query!(
         "update wallet.wallets
          set name = $2, owner_id = $3, locked = $4, custom_data = $5, version = $6,

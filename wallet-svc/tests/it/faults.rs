@@ -2,12 +2,12 @@
 //! which.
 
 use futures::future::join_all;
-use platform::{error::Code, idempotency::is_replay};
+use platform::{error::Code, idempotency::is_replay, testing::eventually};
 use proto::wallet::v1::{self as wire, TransactionStatus};
 use sqlx::PgPool;
 
 use crate::{
-    harness::{TestApp, keyed, payment, rejection, result, transfer, usd},
+    harness::{DEADLINE, TestApp, keyed, payment, rejection, result, transfer, usd},
     proxy::PostgresProxy,
 };
 
@@ -213,5 +213,68 @@ async fn a_reply_lost_at_any_statement_does_not_repeat_the_posting(pool: PgPool)
     let sent = "select count(*) from wallet.transactions where type = 'transfer'";
     assert_eq!(usize::try_from(app.count(sent).await), Ok(replies));
     assert!(replies > 1, "no reply was dropped");
+    app.finish().await;
+}
+
+const TRANSFERS: &str = "select count(*) from wallet.transactions where type = 'transfer'";
+
+#[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
+async fn a_lost_commit_is_not_taken_for_that_of_another_replica(pool: PgPool) {
+    let proxy = PostgresProxy::start(&pool.connect_options()).await;
+    let app = TestApp::through_proxy(pool, proxy.options()).await;
+    let mut replica = app.replica().await;
+    let (a, b) = (app.funded_wallet("10").await, app.new_wallet().await);
+    let pending = app.transfer(&a, &b, "4", false).await.unwrap();
+
+    // The commit is dropped when the other replica waits for the transaction, and is next.
+    let waiters = "select count(*) from pg_stat_activity
+         where datname = current_database() and wait_event_type = 'Lock'";
+    proxy.drop_commit_once(waiters, &app.pool).await;
+    let reject = async {
+        let written = "select count(*) from pg_stat_activity
+             where datname = current_database() and state = 'idle in transaction'
+                 and query like '/* posting.write */%'";
+        eventually("a confirmation is written", DEADLINE, async || {
+            app.count(written).await == 1
+        })
+        .await;
+        replica.reject(&pending.id).await
+    };
+    let (confirmed, rejected) = tokio::join!(app.confirm(&pending.id), reject);
+    assert!(proxy.has_dropped().await);
+    rejected.unwrap();
+    assert_eq!(rejection(confirmed).code, Code::InvalidState);
+    assert_eq!(app.balances(&a).await, [usd("10")]);
+    replica.stop().await;
+    app.finish().await;
+}
+
+#[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
+async fn a_commit_is_looked_up_until_a_lookup_is_answered(pool: PgPool) {
+    let proxy = PostgresProxy::start(&pool.connect_options()).await;
+    let app = TestApp::through_proxy(pool, proxy.options()).await;
+    let (wallet, other) = (app.funded_wallet("10").await, app.new_wallet().await);
+    proxy.drop_replies_once(TRANSFERS, &app.pool, 4).await;
+    app.transfer(&wallet, &other, "1", true).await.unwrap();
+    assert!(proxy.has_dropped().await);
+    assert_eq!(app.count(TRANSFERS).await, 1);
+    assert_eq!(app.balances(&other).await, [usd("1")]);
+    app.finish().await;
+}
+
+#[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
+async fn an_outcome_that_stays_unknown_is_a_timeout(pool: PgPool) {
+    let proxy = PostgresProxy::start(&pool.connect_options()).await;
+    let app = TestApp::through_proxy(pool, proxy.options()).await;
+    let (wallet, other) = (app.funded_wallet("10").await, app.new_wallet().await);
+    proxy
+        .drop_replies_once(TRANSFERS, &app.pool, usize::MAX)
+        .await;
+    let sent = app.transfer(&wallet, &other, "1", true).await;
+    assert_eq!(rejection(sent).code, Code::Timeout);
+    assert!(!proxy.has_dropped().await);
+    // It took effect.
+    assert_eq!(app.balances(&other).await, [usd("1")]);
+    app.transfer(&wallet, &other, "1", true).await.unwrap();
     app.finish().await;
 }

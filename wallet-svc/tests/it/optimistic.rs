@@ -184,3 +184,71 @@ async fn a_repeated_operation_returns_its_result_after_the_money_is_spent(pool: 
     assert_eq!(app.balances(&a).await, [usd("1")]);
     app.finish().await;
 }
+
+#[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
+async fn a_manual_change_of_a_balance_is_not_overwritten(pool: PgPool) {
+    let mut app = TestApp::new(pool).await;
+    let (a, b) = (app.funded_wallet("10").await, app.funded_wallet("1").await);
+    app.transfer(&a, &b, "1", true).await.unwrap();
+    let changes = [
+        (
+            "update wallet.balances set amount = amount + 5 where amount = 9",
+            "13",
+        ),
+        (
+            "update wallet.balances set amount = amount - 5 where amount = 13",
+            "7",
+        ),
+    ];
+    for (change, left) in changes {
+        app.execute(change).await;
+        app.transfer(&a, &b, "1", true).await.unwrap();
+        assert_eq!(app.balances(&a).await, [usd(left)]);
+    }
+    // Not consistent: the movements do not have the changes.
+    app.stop().await;
+}
+
+#[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
+async fn a_balance_of_a_lost_timeline_is_not_written(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let mut replica = app.replica().await;
+    let (a, b) = (app.funded_wallet("10").await, app.funded_wallet("1").await);
+    let saved = "create table public.saved as select * from wallet.balances";
+    app.execute(saved).await;
+    app.transfer(&a, &b, "4", true).await.unwrap();
+    // A failover loses the transfer; the process notices nothing.
+    for lost in [
+        "delete from wallet.transaction_changes where transaction_id in (
+             select id from wallet.transactions where type = 'transfer')",
+        "delete from wallet.movements where transaction_id in (
+             select id from wallet.transactions where type = 'transfer')",
+        "delete from wallet.outbox where aggregate_id in (
+             select id from wallet.transactions where type = 'transfer')",
+        "delete from wallet.transactions where type = 'transfer'",
+        "update wallet.balances set amount = saved.amount, sequence = saved.sequence,
+             moved_at = saved.moved_at, version = saved.version
+         from public.saved
+         where balances.wallet_id = saved.wallet_id and balances.asset_code = saved.asset_code",
+        "drop table public.saved",
+    ] {
+        app.execute(lost).await;
+    }
+    replica.transfer(&a, &b, "3", true).await.unwrap();
+    app.transfer(&a, &b, "2", true).await.unwrap();
+    assert_eq!(app.balances(&a).await, [usd("5")]);
+    replica.stop().await;
+    app.finish().await;
+}
+
+#[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
+async fn a_wallet_that_is_locked_by_hand_pays_nothing(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (a, b) = (app.funded_wallet("10").await, app.funded_wallet("1").await);
+    app.transfer(&a, &b, "1", true).await.unwrap();
+    app.execute("update wallet.wallets set locked = true where not system")
+        .await;
+    let rejected = app.transfer(&a, &b, "1", true).await;
+    assert_eq!(rejection(rejected).code, Code::WalletLocked);
+    app.finish().await;
+}

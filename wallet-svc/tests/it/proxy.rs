@@ -1,6 +1,6 @@
-//! A TCP proxy between a service and Postgres that drops one reply.
+//! A TCP proxy between a service and Postgres that drops replies, or a commit.
 
-use std::sync::Arc;
+use std::{mem, sync::Arc, time::Duration};
 
 use sqlx::{
     PgPool,
@@ -8,28 +8,34 @@ use sqlx::{
 };
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::{TcpListener, TcpStream},
+    net::{
+        TcpListener, TcpStream,
+        tcp::{OwnedReadHalf, OwnedWriteHalf},
+    },
     sync::Mutex,
+    time::sleep,
 };
 
 /// The application name of the posting worker's connections.
 const POSTING_WORKER: &[u8] = b"wallet-svc posting";
 
-/// Forwards everything, except one reply to the posting worker: its connection is closed instead.
+/// Forwards everything, except some messages of the posting worker: its connection is closed instead.
 pub(crate) struct PostgresProxy {
     options: PgConnectOptions,
     fault: Arc<Mutex<Fault>>,
 }
 
-/// The reply to drop.
+/// What to drop.
 #[derive(Default)]
 enum Fault {
     #[default]
     None,
-    /// The one after this many.
+    /// The reply after this many.
     After(usize),
-    /// The first one once this query counts a row: its statement took effect.
-    OnceCounted(&'static str, PgPool),
+    /// So many replies once this query counts a row: its statement took effect.
+    OnceCounted(&'static str, PgPool, usize),
+    /// The next commit, once this query counts a row.
+    Commit(&'static str, PgPool),
 }
 
 impl PostgresProxy {
@@ -63,63 +69,137 @@ impl PostgresProxy {
 
     /// Drops the first reply once this query counts a row.
     pub(crate) async fn drop_reply_once(&self, count: &'static str, pool: &PgPool) {
-        *self.fault.lock().await = Fault::OnceCounted(count, pool.clone());
+        self.drop_replies_once(count, pool, 1).await;
     }
 
-    /// Whether the reply was dropped; from now on none is.
+    /// Drops so many replies, each of a connection of its own, once this query counts a row.
+    pub(crate) async fn drop_replies_once(
+        &self,
+        count: &'static str,
+        pool: &PgPool,
+        replies: usize,
+    ) {
+        *self.fault.lock().await = Fault::OnceCounted(count, pool.clone(), replies);
+    }
+
+    /// Keeps the next commit from Postgres until this query counts a row, and drops it then.
+    pub(crate) async fn drop_commit_once(&self, count: &'static str, pool: &PgPool) {
+        *self.fault.lock().await = Fault::Commit(count, pool.clone());
+    }
+
+    /// Whether everything was dropped; from now on nothing is.
     pub(crate) async fn has_dropped(&self) -> bool {
-        matches!(std::mem::take(&mut *self.fault.lock().await), Fault::None)
+        matches!(mem::take(&mut *self.fault.lock().await), Fault::None)
     }
 }
 
 impl Fault {
-    async fn drops_next(&mut self) -> bool {
-        let drops = match self {
-            Self::None => false,
-            Self::After(0) => true,
+    async fn drops_reply(&mut self) -> bool {
+        match self {
+            Self::None | Self::Commit(..) => false,
+            Self::After(0) => {
+                *self = Self::None;
+                true
+            }
             Self::After(replies) => {
                 *replies -= 1;
                 false
             }
-            Self::OnceCounted(count, pool) => {
-                let counted = sqlx::query_scalar::<_, i64>(*count).fetch_one(&*pool);
-                counted.await.unwrap() > 0
+            Self::OnceCounted(query, pool, replies) => {
+                let drops = count(query, pool).await > 0;
+                *replies -= usize::from(drops);
+                if *replies == 0 {
+                    *self = Self::None;
+                }
+                drops
             }
-        };
-        if drops {
-            *self = Self::None;
         }
-        drops
+    }
+
+    /// Returns the query that has to count a row before the commit is dropped, if it is to be.
+    fn take_commit(&mut self) -> Option<(&'static str, PgPool)> {
+        match mem::take(self) {
+            Self::Commit(query, pool) => Some((query, pool)),
+            other => {
+                *self = other;
+                None
+            }
+        }
     }
 }
 
-/// Forwards until one side closes or a reply is dropped; then closes both connections.
+async fn count(query: &'static str, pool: &PgPool) -> i64 {
+    sqlx::query_scalar(query).fetch_one(pool).await.unwrap()
+}
+
+/// Forwards until one side closes or a message is dropped; then closes both connections.
 async fn forward(client: TcpStream, postgres: TcpStream, fault: Arc<Mutex<Fault>>) {
-    let (mut from_client, mut to_client) = client.into_split();
-    let (mut from_postgres, mut to_postgres) = postgres.into_split();
+    let (mut from_client, to_client) = client.into_split();
+    let (from_postgres, mut to_postgres) = postgres.into_split();
     let mut buffer = vec![0; 1 << 16];
     let Ok(length) = from_client.read(&mut buffer).await else {
         return;
     };
-    let is_worker = buffer[..length]
-        .windows(POSTING_WORKER.len())
-        .any(|part| part == POSTING_WORKER);
+    let is_worker = contains(&buffer[..length], POSTING_WORKER);
     if to_postgres.write_all(&buffer[..length]).await.is_err() {
         return;
     }
-    let requests = tokio::spawn(async move {
-        let _ = tokio::io::copy(&mut from_client, &mut to_postgres).await;
-    });
-    while let Ok(length @ 1..) = from_postgres.read(&mut buffer).await {
+    let fault = is_worker.then_some(fault);
+    tokio::select! {
+        () = forward_requests(from_client, to_postgres, fault.clone()) => {}
+        () = forward_replies(from_postgres, to_client, fault) => {}
+    }
+}
+
+async fn forward_requests(
+    mut from: OwnedReadHalf,
+    mut to: OwnedWriteHalf,
+    fault: Option<Arc<Mutex<Fault>>>,
+) {
+    let mut buffer = vec![0; 1 << 16];
+    while let Ok(length @ 1..) = from.read(&mut buffer).await {
         let bytes = &buffer[..length];
-        if is_worker && ends_reply(bytes) && fault.lock().await.drops_next().await {
-            break;
+        let mut dropped = None;
+        if let Some(fault) = &fault
+            && contains(bytes, b"COMMIT")
+        {
+            // Not locked while waiting: other connections go on.
+            dropped = fault.lock().await.take_commit();
         }
-        if to_client.write_all(bytes).await.is_err() {
-            break;
+        if let Some((query, pool)) = dropped {
+            while count(query, &pool).await == 0 {
+                sleep(Duration::from_millis(5)).await;
+            }
+            return;
+        }
+        if to.write_all(bytes).await.is_err() {
+            return;
         }
     }
-    requests.abort();
+}
+
+async fn forward_replies(
+    mut from: OwnedReadHalf,
+    mut to: OwnedWriteHalf,
+    fault: Option<Arc<Mutex<Fault>>>,
+) {
+    let mut buffer = vec![0; 1 << 16];
+    while let Ok(length @ 1..) = from.read(&mut buffer).await {
+        let bytes = &buffer[..length];
+        if let Some(fault) = &fault
+            && ends_reply(bytes)
+            && fault.lock().await.drops_reply().await
+        {
+            return;
+        }
+        if to.write_all(bytes).await.is_err() {
+            return;
+        }
+    }
+}
+
+fn contains(bytes: &[u8], text: &[u8]) -> bool {
+    bytes.windows(text.len()).any(|part| part == text)
 }
 
 /// A reply ends in `ReadyForQuery`: Z, a length of 5, the state of the transaction.

@@ -15,7 +15,7 @@ use super::{Wanted, insert_balance, scope_column};
 use crate::{
     SCHEMA,
     asset::model::AssetCode,
-    ledger::{Account, AccountKey, AssetState, Book, StatusChange, WalletState},
+    ledger::{Account, AccountKey, AssetState, Book, WalletState},
     posting::{existing, read_set::ReadSet},
     wallet::model::WalletId,
 };
@@ -186,7 +186,8 @@ async fn read_wallets(
     Ok(repeats)
 }
 
-/// Creates balance rows, in the order of locks.
+/// Creates balance rows, in the order of locks. Waits for a change of their wallets, which would not
+/// change the versions of rows that it cannot see.
 pub(in crate::posting) async fn create_balances(
     conn: &mut PgConnection,
     keys: &BTreeSet<AccountKey>,
@@ -202,6 +203,7 @@ pub(in crate::posting) async fn create_balances(
          from unnest($1::uuid[], $2::text[]) input (wallet_id, asset_code)
          join wallet.wallets on wallets.id = input.wallet_id
          order by input.wallet_id, input.asset_code
+         for share of wallets
          on conflict do nothing",
         wallets as _,
         &assets,
@@ -209,23 +211,6 @@ pub(in crate::posting) async fn create_balances(
     .execute(conn)
     .await?;
     Ok(())
-}
-
-/// Whether a batch with this status change was committed.
-pub(in crate::posting) async fn is_committed(
-    conn: &mut PgConnection,
-    change: &StatusChange,
-) -> Result<bool, sqlx::Error> {
-    sqlx::query_scalar!(
-        r#"/* posting.is_committed */
-         select exists (
-             select from wallet.transaction_changes
-             where transaction_id = $1 and version = $2) as "exists!""#,
-        change.transaction as _,
-        change.version,
-    )
-    .fetch_one(conn)
-    .await
 }
 
 /// A row of `posting.lock_balances`.

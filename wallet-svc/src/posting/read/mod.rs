@@ -7,7 +7,7 @@ use platform::idempotency::Scope;
 
 use crate::ledger::{Account, AssetState, Book, Command};
 
-pub(super) use locked::{Locked, create_balances, is_committed, lock_and_read_in_tx};
+pub(super) use locked::{Locked, create_balances, lock_and_read_in_tx};
 pub(super) use snapshot::read_snapshot;
 
 /// The commands and keys of a batch.

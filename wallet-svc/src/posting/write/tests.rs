@@ -77,8 +77,10 @@ fn the_parameters_are_listed() {
     $53 events.traceparent text[]
     $54 assets.code text[]
     $55 assets.version int8[]
-    $56 now timestamptz
-    $57 expected int8
+    $56 batch uuid
+    $57 version int8
+    $58 now timestamptz
+    $59 expected int8
     ");
 }
 

@@ -1,5 +1,5 @@
-//! Bodies of many items, as lines of JSON or as one array: parsed while they arrive, so that the text
-//! is never there as a whole.
+//! Bodies of many items, as lines of JSON or as one array. They are parsed while they arrive, so that
+//! the whole text is never in memory.
 
 mod split;
 
@@ -20,9 +20,9 @@ use crate::{
     idempotency::{self, BodyHash},
 };
 
-/// Bytes of the whole body.
+/// Most bytes of a body.
 const MAX_BODY: usize = 32 * 1024 * 1024;
-/// Items of the longest body.
+/// Most items of a body.
 const MAX_ITEMS: usize = 10_000;
 /// The media type of lines.
 pub(crate) const NDJSON: &str = "application/x-ndjson";
@@ -30,9 +30,9 @@ pub(crate) const NDJSON: &str = "application/x-ndjson";
 /// The items of a body, in their order.
 #[derive(Debug)]
 pub(crate) struct Items<T> {
-    /// Each one, or what is wrong with it.
+    /// Each item, or why it is rejected.
     pub(crate) items: Vec<Result<T, Failure>>,
-    /// The request's idempotency key: its middleware would hold the whole body.
+    /// The idempotency key of the request. Its middleware would hold the whole body in memory.
     pub(crate) idempotency: Option<Idempotency>,
 }
 
@@ -70,13 +70,13 @@ fn add<T: DeserializeOwned>(
     Ok(())
 }
 
-/// Lines or an array, by the content type.
+/// Chooses lines or an array by the content type.
 fn splitter(headers: &HeaderMap) -> Result<Splitter, Failure> {
     let content_type = headers.get(header::CONTENT_TYPE);
     let content_type = content_type.and_then(|value| value.to_str().ok());
     let essence = content_type.and_then(|value| value.split(';').next());
     let lines = essence.is_some_and(|essence| essence.trim().eq_ignore_ascii_case(NDJSON));
-    json::expect(headers, if lines { NDJSON } else { json::JSON })?;
+    json::check_content_type(headers, if lines { NDJSON } else { json::JSON })?;
     Ok(if lines {
         Splitter::lines()
     } else {

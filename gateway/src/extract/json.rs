@@ -1,4 +1,6 @@
-//! JSON bodies as types. Every refusal names the field.
+//! JSON bodies as types. Every rejection names the field.
+
+mod structure;
 
 use axum::{
     body::Bytes,
@@ -9,18 +11,18 @@ use platform::error::{Code, Failure, FieldCode};
 use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 
-use super::{body, scan};
+use super::body;
 use crate::{App, error::Problem};
 
-/// A body that must be there.
+/// A body that is required.
 #[derive(Debug)]
 pub(crate) struct Json<T>(pub(crate) T);
 
-/// The body of an action: no body and an empty one mean `{}`, with or without a content type.
+/// The body of an action. Without one, or with an empty one, it is `{}`, whatever the content type.
 #[derive(Debug)]
 pub(crate) struct Action<T>(pub(crate) T);
 
-/// The fields of an action that has none.
+/// The body of an action without fields.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NoFields {}
@@ -33,7 +35,7 @@ impl<T: DeserializeOwned> FromRequest<App> for Json<T> {
         if body.is_empty() {
             return Err(Failure::new(Code::MalformedJson, "this request needs a JSON body").into());
         }
-        expect(&headers, JSON)?;
+        check_content_type(&headers, JSON)?;
         Ok(Self(parse(&body)?))
     }
 }
@@ -46,7 +48,7 @@ impl<T: DeserializeOwned> FromRequest<App> for Action<T> {
         if body.is_empty() {
             return Ok(Self(parse(b"{}")?));
         }
-        expect(&headers, JSON)?;
+        check_content_type(&headers, JSON)?;
         Ok(Self(parse(&body)?))
     }
 }
@@ -59,8 +61,8 @@ async fn parts(request: Request) -> Result<(HeaderMap, Bytes), Problem> {
 /// The media type of bodies.
 pub(super) const JSON: &str = "application/json";
 
-/// This media type, with no charset but UTF-8 and no compression.
-pub(super) fn expect(headers: &HeaderMap, media_type: &str) -> Result<(), Failure> {
+/// Requires this media type, no charset but UTF-8 and no compression.
+pub(super) fn check_content_type(headers: &HeaderMap, media_type: &str) -> Result<(), Failure> {
     let refuse = |detail: &str| Err(Failure::new(Code::UnsupportedMediaType, detail));
     let text = |name| {
         headers
@@ -79,40 +81,41 @@ pub(super) fn expect(headers: &HeaderMap, media_type: &str) -> Result<(), Failur
     {
         return refuse(&format!("the content type must be {media_type}"));
     }
-    let foreign = |parameter: &str| {
+    let is_other_charset = |parameter: &str| {
         parameter.split_once('=').is_some_and(|(name, value)| {
             name.trim().eq_ignore_ascii_case("charset")
                 && !value.trim().trim_matches('"').eq_ignore_ascii_case("utf-8")
         })
     };
-    if parts.any(foreign) {
+    if parts.any(is_other_charset) {
         refuse("the charset must be UTF-8")
     } else {
         Ok(())
     }
 }
 
+/// Parses a body or an item of one.
 pub(super) fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Failure> {
-    let text = scan::check(body)?;
+    let text = structure::check(body)?;
     let mut deserializer = serde_json::Deserializer::from_str(text);
     serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
         let path = error.path().to_string();
-        refusal(if path == "." { "" } else { &path }, error.inner())
+        rejection(if path == "." { "" } else { &path }, error.inner())
     })
 }
 
-/// Separates the code from the message in the errors of our own field types.
+/// Separates code and message in the errors of our own field types.
 const SEPARATOR: char = '\u{1f}';
 
-/// An error of a field type that knows its code, for `serde::de::Error::custom`.
+/// Formats an error of a field type with its code, for `serde::de::Error::custom`.
 pub(crate) fn coded(code: FieldCode, message: &str) -> String {
     format!("{}{SEPARATOR}{message}", code.as_str())
 }
 
-/// What serde says, as a failure. Its texts are the only way to tell its errors apart.
-fn refusal(path: &str, error: &serde_json::Error) -> Failure {
+/// Converts an error of serde. Only its texts tell its errors apart.
+fn rejection(path: &str, error: &serde_json::Error) -> Failure {
     let text = error.to_string();
-    // serde_json ends its messages in " at line 1 column 7", which means nothing for one line.
+    // serde_json appends " at line 1 column 7", which says nothing about one line.
     let message = text
         .rsplit_once(" at line ")
         .map_or(text.as_str(), |(message, _)| message);
@@ -145,7 +148,7 @@ fn refusal(path: &str, error: &serde_json::Error) -> Failure {
     Failure::invalid(path, code, message)
 }
 
-/// `lines[0]` and `qty` make `lines[0].qty`; a path that ends in the name already stays.
+/// Joins `lines[0]` and `qty` to `lines[0].qty`. A path that ends in the name stays.
 fn child(path: &str, name: &str) -> String {
     if path.is_empty() || path == name {
         name.to_owned()
@@ -153,121 +156,5 @@ fn child(path: &str, name: &str) -> String {
         path.to_owned()
     } else {
         format!("{path}.{name}")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde::Deserialize;
-    use serde_json::value::RawValue;
-
-    use super::*;
-
-    #[derive(Debug, Deserialize)]
-    #[serde(rename_all = "camelCase", deny_unknown_fields)]
-    struct Order {
-        user_id: String,
-        lines: Vec<Line>,
-        delivery_method: Option<Delivery>,
-        custom_data: Option<Box<RawValue>>,
-    }
-
-    #[derive(Debug, Deserialize)]
-    #[serde(rename_all = "camelCase", deny_unknown_fields)]
-    struct Line {
-        #[expect(dead_code, reason = "only its type is tested")]
-        quantity: Option<u32>,
-    }
-
-    #[derive(Debug, Deserialize)]
-    #[serde(rename_all = "snake_case")]
-    enum Delivery {
-        Pickup,
-    }
-
-    fn refused(body: &str) -> (Code, String, FieldCode) {
-        let failure = parse::<Order>(body.as_bytes()).expect_err(body);
-        let field = failure.fields.into_iter().next().expect("a field");
-        (failure.code, field.field, field.code)
-    }
-
-    #[test]
-    fn a_good_body_keeps_its_numbers() {
-        let body =
-            r#"{"userId":"u","lines":[{}],"deliveryMethod":"pickup","customData":{"n":1e400}}"#;
-        let order: Order = parse(body.as_bytes()).expect("parses");
-        assert_eq!((order.user_id.as_str(), order.lines.len()), ("u", 1));
-        assert!(matches!(order.delivery_method, Some(Delivery::Pickup)));
-        assert_eq!(order.custom_data.expect("kept").get(), r#"{"n":1e400}"#);
-    }
-
-    #[test]
-    fn refusals_name_the_field() {
-        let invalid = |field: &str, code| (Code::ValidationFailed, field.to_owned(), code);
-        for (body, field, code) in [
-            (r#"{"lines":[]}"#, "userId", FieldCode::Required),
-            (r#"{"userId":1,"lines":[]}"#, "userId", FieldCode::Type),
-            (
-                r#"{"userId":"u","lines":[],"prise":1}"#,
-                "prise",
-                FieldCode::UnknownField,
-            ),
-            (
-                r#"{"userId":"u","lines":[{"qty":1}]}"#,
-                "lines[0].qty",
-                FieldCode::UnknownField,
-            ),
-            (
-                r#"{"userId":"u","lines":[{"quantity":1.5}]}"#,
-                "lines[0].quantity",
-                FieldCode::Type,
-            ),
-            (
-                r#"{"userId":"u","lines":[{"quantity":-1}]}"#,
-                "lines[0].quantity",
-                FieldCode::Type,
-            ),
-            (
-                r#"{"userId":"u","lines":[],"deliveryMethod":"x"}"#,
-                "deliveryMethod",
-                FieldCode::Enum,
-            ),
-        ] {
-            assert_eq!(refused(body), invalid(field, code), "{body}");
-        }
-    }
-
-    #[test]
-    fn content_types() {
-        let headers = |pairs: &[(header::HeaderName, &str)]| -> HeaderMap {
-            pairs
-                .iter()
-                .map(|(name, value)| (name.clone(), value.parse().expect("ascii")))
-                .collect()
-        };
-        for good in [
-            "application/json",
-            "application/json; charset=utf-8",
-            "Application/JSON;charset=\"UTF-8\"",
-        ] {
-            assert!(
-                expect(&headers(&[(header::CONTENT_TYPE, good)]), JSON).is_ok(),
-                "{good}"
-            );
-        }
-        for bad in [
-            "",
-            "text/plain",
-            "application/json; charset=utf-16",
-            "application/vnd.api+json",
-        ] {
-            assert!(
-                expect(&headers(&[(header::CONTENT_TYPE, bad)]), JSON).is_err(),
-                "{bad}"
-            );
-        }
-        let json = (header::CONTENT_TYPE, "application/json");
-        assert!(expect(&headers(&[json, (header::CONTENT_ENCODING, "gzip")]), JSON).is_err());
-        assert!(expect(&HeaderMap::new(), JSON).is_err());
     }
 }

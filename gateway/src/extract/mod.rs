@@ -7,7 +7,6 @@ mod items;
 mod json;
 mod list;
 mod path;
-mod scan;
 
 pub(crate) use call::parse_key;
 pub(crate) use call::{Call, Idempotency, ServiceResponse};

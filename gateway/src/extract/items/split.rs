@@ -1,151 +1,171 @@
-//! Cuts text that arrives in pieces into its items.
+//! Splits a body that arrives in chunks into its items.
+
+use std::mem;
 
 use platform::error::{Code, Failure};
+use serde::de::IgnoredAny;
+use serde_json::Deserializer;
 
-/// Bytes of the largest item.
+/// Most bytes of an item.
 const MAX_ITEM: usize = 1024 * 1024;
 
-/// What items are handed to.
+/// Receives the items.
 type Take<'t> = &'t mut dyn FnMut(&[u8]) -> Result<(), Failure>;
 
-/// Where in the text it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
-    /// In lines, each an item; empty ones are none.
-    Lines,
-    /// Before the `[` of an array.
-    Before,
-    /// In the array; `first` until its first comma.
-    Within { first: bool },
-    /// After the `]`.
-    After,
+/// Splits lines or an array.
+#[derive(Debug)]
+pub(super) enum Splitter {
+    /// The line so far. Empty lines are skipped.
+    Lines(Vec<u8>),
+    Array(ArraySplitter),
 }
 
-/// The cutter. An item is whatever lies between separators: whether it is JSON is for others to say.
-#[derive(Debug)]
-pub(super) struct Splitter {
+/// Splits an array. Its items are JSON; lines are checked when they are parsed.
+#[derive(Debug, Default)]
+pub(super) struct ArraySplitter {
     place: Place,
-    item: Vec<u8>,
-    /// Open brackets and braces of the item.
-    depth: usize,
-    in_string: bool,
-    escaped: bool,
+    /// What has arrived and was not read.
+    buffer: Vec<u8>,
+    /// The buffer's length at which it is read again: twice its length after the last time, so that
+    /// a long item is not read once for each chunk.
+    retry_at: usize,
+}
+
+/// What comes next in an array.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    #[default]
+    Bracket,
+    ItemOrEnd,
+    Item,
+    End,
 }
 
 impl Splitter {
-    /// Cuts lines.
     pub(super) fn lines() -> Self {
-        Self::at(Place::Lines)
+        Self::Lines(Vec::new())
     }
 
-    /// Cuts an array.
     pub(super) fn array() -> Self {
-        Self::at(Place::Before)
+        Self::Array(ArraySplitter::default())
     }
 
-    fn at(place: Place) -> Self {
-        Self {
-            place,
-            item: Vec::new(),
-            depth: 0,
-            in_string: false,
-            escaped: false,
+    /// Takes the next chunk and hands out the items that it completes.
+    pub(super) fn push(&mut self, chunk: &[u8], take: Take<'_>) -> Result<(), Failure> {
+        match self {
+            Self::Lines(line) => push_lines(line, chunk, take),
+            Self::Array(array) => array.push(chunk, take),
         }
     }
 
-    /// Takes the next piece, and hands out the items that it ends.
-    pub(super) fn push(&mut self, piece: &[u8], take: Take<'_>) -> Result<(), Failure> {
-        for byte in piece {
-            match self.place {
-                Place::Lines => self.in_lines(*byte, take)?,
-                Place::Within { first } => self.in_array(*byte, first, take)?,
-                Place::Before if *byte == b'[' => self.place = Place::Within { first: true },
-                Place::Before | Place::After if byte.is_ascii_whitespace() => {}
-                Place::Before => return Err(malformed("an array is needed")),
-                Place::After => return Err(malformed("something follows the array")),
-            }
+    /// Hands out what is left at the end of the body.
+    pub(super) fn finish(self, take: Take<'_>) -> Result<(), Failure> {
+        match self {
+            Self::Lines(line) => end_line(&line, take),
+            Self::Array(array) => array.finish(take),
         }
-        Ok(())
+    }
+}
+
+fn push_lines(line: &mut Vec<u8>, chunk: &[u8], take: Take<'_>) -> Result<(), Failure> {
+    for (index, part) in chunk.split(|byte| *byte == b'\n').enumerate() {
+        if index > 0 {
+            end_line(&mem::take(line), take)?;
+        }
+        line.extend_from_slice(part);
+        check_length(line.len())?;
+    }
+    Ok(())
+}
+
+fn end_line(line: &[u8], take: Take<'_>) -> Result<(), Failure> {
+    match line.trim_ascii() {
+        b"" => Ok(()),
+        line => take(line),
+    }
+}
+
+impl ArraySplitter {
+    fn push(&mut self, chunk: &[u8], take: Take<'_>) -> Result<(), Failure> {
+        self.buffer.extend_from_slice(chunk);
+        if self.buffer.len() < self.retry_at {
+            return Ok(());
+        }
+        self.read(take)
     }
 
-    /// The text is at its end.
-    pub(super) fn finish(mut self, take: Take<'_>) -> Result<(), Failure> {
+    fn finish(mut self, take: Take<'_>) -> Result<(), Failure> {
+        self.read(take)?;
         match self.place {
-            Place::Lines => self.end_line(take),
-            Place::After => Ok(()),
-            Place::Before | Place::Within { .. } => Err(malformed("the array has no end")),
+            Place::End => Ok(()),
+            _ => Err(malformed("the array has no end")),
         }
     }
 
-    fn in_lines(&mut self, byte: u8, take: Take<'_>) -> Result<(), Failure> {
-        match byte {
-            b'\n' => self.end_line(take),
-            _ => self.keep(byte),
+    /// Reads as much of the buffer as is complete.
+    fn read(&mut self, take: Take<'_>) -> Result<(), Failure> {
+        let mut buffer = mem::take(&mut self.buffer);
+        let mut start = 0;
+        while let Some(length) = self.step(&buffer[start..], take)? {
+            start += length;
         }
+        buffer.drain(..start);
+        self.retry_at = 2 * buffer.len();
+        self.buffer = buffer;
+        check_length(self.buffer.len())
     }
 
-    fn end_line(&mut self, take: Take<'_>) -> Result<(), Failure> {
-        let line = std::mem::take(&mut self.item);
-        match line.trim_ascii() {
-            b"" => Ok(()),
-            line => take(line),
-        }
+    /// Reads one bracket or item and returns its length, or `None` if it is not complete.
+    fn step(&mut self, text: &[u8], take: Take<'_>) -> Result<Option<usize>, Failure> {
+        let next = text.trim_ascii_start();
+        let space = text.len() - next.len();
+        let place = match (self.place, next.first()) {
+            (Place::Bracket | Place::End, None) if space > 0 => return Ok(Some(space)),
+            (_, None) => return Ok(None),
+            (Place::Bracket, Some(b'[')) => Place::ItemOrEnd,
+            (Place::Bracket, _) => return Err(malformed("an array is needed")),
+            (Place::ItemOrEnd, Some(b']')) => Place::End,
+            (Place::ItemOrEnd | Place::Item, _) => return self.item(text, take),
+            (Place::End, _) => return Err(malformed("something follows the array")),
+        };
+        self.place = place;
+        Ok(Some(space + 1))
     }
 
-    fn in_array(&mut self, byte: u8, first: bool, take: Take<'_>) -> Result<(), Failure> {
-        if self.in_string {
-            self.in_string = self.escaped || byte != b'"';
-            self.escaped = !self.escaped && byte == b'\\';
-            return self.keep(byte);
+    /// Reads an item and the separator behind it.
+    fn item(&mut self, text: &[u8], take: Take<'_>) -> Result<Option<usize>, Failure> {
+        // A number at the end may go on in the next chunk.
+        let end = text
+            .iter()
+            .rposition(|byte| !b"0123456789+-.eE".contains(byte));
+        let text = &text[..end.map_or(0, |last| last + 1)];
+        let mut items = Deserializer::from_slice(text).into_iter::<IgnoredAny>();
+        match items.next() {
+            Some(Err(error)) if error.is_eof() => return Ok(None),
+            Some(Err(_)) => return Err(malformed("an item of the array is not JSON")),
+            _ => {}
         }
-        match byte {
-            b',' | b']' if self.depth == 0 => {
-                self.place = match byte {
-                    b',' => Place::Within { first: false },
-                    _ => Place::After,
-                };
-                let item = std::mem::take(&mut self.item);
-                let item = item.trim_ascii();
-                let none = item.is_empty() && first && byte == b']';
-                if none {
-                    Ok(())
-                } else {
-                    self.end_item(item, take)
-                }
-            }
-            b'"' => {
-                self.in_string = true;
-                self.keep(byte)
-            }
-            b'[' | b'{' => {
-                self.depth += 1;
-                self.keep(byte)
-            }
-            b']' | b'}' => {
-                self.depth = self.depth.saturating_sub(1);
-                self.keep(byte)
-            }
-            _ => self.keep(byte),
-        }
+        let (item, after) = text.split_at(items.byte_offset());
+        let separator = after.trim_ascii_start();
+        self.place = match separator.first() {
+            None => return Ok(None),
+            Some(b',') => Place::Item,
+            Some(b']') => Place::End,
+            Some(_) => return Err(malformed("an item of the array is not JSON")),
+        };
+        let length = text.len() - separator.len();
+        check_length(length)?;
+        take(item.trim_ascii())?;
+        Ok(Some(length + 1))
     }
+}
 
-    /// Where an item is no JSON, the array is none.
-    fn end_item(&self, item: &[u8], take: Take<'_>) -> Result<(), Failure> {
-        debug_assert!(self.depth == 0, "items end outside of their brackets");
-        match serde_json::from_slice::<serde::de::IgnoredAny>(item) {
-            Ok(_) => take(item),
-            Err(_) => Err(malformed("an item of the array is not JSON")),
-        }
+fn check_length(length: usize) -> Result<(), Failure> {
+    if length <= MAX_ITEM {
+        return Ok(());
     }
-
-    fn keep(&mut self, byte: u8) -> Result<(), Failure> {
-        if self.item.len() == MAX_ITEM {
-            let detail = format!("at most {MAX_ITEM} bytes an item");
-            return Err(Failure::new(Code::PayloadTooLarge, detail));
-        }
-        self.item.push(byte);
-        Ok(())
-    }
+    let detail = format!("at most {MAX_ITEM} bytes an item");
+    Err(Failure::new(Code::PayloadTooLarge, detail))
 }
 
 fn malformed(what: &str) -> Failure {
@@ -156,7 +176,7 @@ fn malformed(what: &str) -> Failure {
 mod tests {
     use super::*;
 
-    /// The items, whatever pieces the text comes in.
+    /// The items, which do not depend on how the text is cut into chunks.
     fn items(new: fn() -> Splitter, text: &str) -> Result<Vec<String>, Code> {
         let split = |size: usize| {
             let (mut splitter, mut items) = (new(), Vec::new());
@@ -164,8 +184,8 @@ mod tests {
                 items.push(String::from_utf8(item.to_vec()).expect("whole letters"));
                 Ok(())
             };
-            for piece in text.as_bytes().chunks(size) {
-                splitter.push(piece, &mut take)?;
+            for chunk in text.as_bytes().chunks(size) {
+                splitter.push(chunk, &mut take)?;
             }
             splitter.finish(&mut take)?;
             Ok::<_, Failure>(items)
@@ -190,11 +210,15 @@ mod tests {
     }
 
     #[test]
-    fn an_array_has_its_elements() {
+    fn the_elements_of_an_array_are_items() {
         for (text, expected) in [
             ("[]", &[][..]),
             (" [ ] \n", &[]),
             ("[{}]", &["{}"]),
+            (
+                r#"[1,-2.5e3 , true,null,{"a":-1.5E-7}]"#,
+                &["1", "-2.5e3", "true", "null", r#"{"a":-1.5E-7}"#],
+            ),
             (
                 r#"[{"a":"],[\"}","b":[1,[2]]}, "\\", 5 ]"#,
                 &[r#"{"a":"],[\"}","b":[1,[2]]}"#, r#""\\""#, "5"],
@@ -203,8 +227,8 @@ mod tests {
             assert_eq!(items(Splitter::array, text).expect("an array"), expected);
         }
         for text in [
-            "", "{}", "[", "[{}", "[{},]", "[,{}]", "[{}]]", "[{}] x", "[{} {}]", "[}]", "[x]",
-            "[\"]",
+            "", " ", "{}", "5", "[", "[{}", "[{},]", "[,{}]", "[{}]]", "[{}] x", "[{} {}]", "[}]",
+            "[x]", "[\"]",
         ] {
             assert_eq!(
                 items(Splitter::array, text),
@@ -215,9 +239,31 @@ mod tests {
     }
 
     #[test]
-    fn an_item_is_bounded() {
+    fn items_are_bounded() {
         let long = "x".repeat(MAX_ITEM + 1);
         assert_eq!(items(Splitter::lines, &long), Err(Code::PayloadTooLarge));
         assert!(items(Splitter::lines, &long[1..]).is_ok());
+    }
+
+    #[test]
+    fn items_of_an_array_are_bounded_with_the_blanks_around_them() {
+        let item = |length: usize| format!("\"{}\"", "x".repeat(length - 2));
+        for (text, fits) in [
+            (format!("[{}]", item(MAX_ITEM)), true),
+            (format!("[{0},{0}]", item(MAX_ITEM)), true),
+            (format!("[{}]", item(MAX_ITEM + 1)), false),
+            (format!("[ {}]", item(MAX_ITEM)), false),
+            (format!("[{} ,5]", item(MAX_ITEM)), false),
+            (format!("[{}", " ".repeat(MAX_ITEM + 1)), false),
+            (format!("{0}[]{0}", " ".repeat(MAX_ITEM + 1)), true),
+        ] {
+            let split = items(Splitter::array, &text);
+            let expected = if fits {
+                None
+            } else {
+                Some(Code::PayloadTooLarge)
+            };
+            assert_eq!(split.err(), expected);
+        }
     }
 }

@@ -1,5 +1,5 @@
-//! Checks who may call a route before the body is read. The service that owns the data checks what the
-//! caller may see and change.
+//! Authentication and access to routes, checked before the body is read. The services that own the
+//! data check what a caller may see and change.
 
 use std::sync::Arc;
 
@@ -23,10 +23,10 @@ use crate::{App, clients::Channel, error::Problem};
 
 mod open_mode;
 
-/// The access row of a route.
+/// The access that a route needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// Any authenticated caller; the service narrows it to what is the caller's own.
+    /// Any authenticated caller; services limit users to their own data.
     User,
     /// Callers with the role `admin`.
     Admin,
@@ -41,14 +41,13 @@ pub(crate) struct Principal {
     pub(crate) is_admin: bool,
 }
 
-/// Turns the credentials of requests into principals.
+/// Authenticates requests.
 #[derive(Debug, Clone)]
 pub(crate) struct Gatekeeper {
     mode: config::Auth,
     auth: Auth,
     identity: AuthServiceClient<Channel>,
-    /// Tokens by the hash of the API key that bought them. Their short life bounds how long a
-    /// revoked key goes on working.
+    /// Tokens by the hash of their API key. Their lifetime bounds how long a revoked key works.
     exchanged: Cache<[u8; 32], Arc<str>>,
 }
 
@@ -56,7 +55,7 @@ impl Gatekeeper {
     const EXCHANGED_FOR: std::time::Duration = std::time::Duration::from_secs(30);
     const EXCHANGED_KEYS: u64 = 10_000;
 
-    /// A gatekeeper that asks this identity-svc.
+    /// Creates a gatekeeper that exchanges API keys at this identity-svc.
     pub(crate) fn new(mode: config::Auth, auth: Auth, identity: &Channel) -> Self {
         let exchanged = Cache::builder()
             .max_capacity(Self::EXCHANGED_KEYS)
@@ -84,7 +83,7 @@ impl Gatekeeper {
         Principal::new(&token, &caller)
     }
 
-    /// In open mode the gateway lends its own token.
+    /// In open mode the gateway uses its own token.
     async fn anonymous_admin(&self, headers: &HeaderMap) -> Result<Principal, Failure> {
         open_mode::check(headers)?;
         let authorization = self.auth.token.header().await?;
@@ -112,7 +111,7 @@ impl Gatekeeper {
     }
 }
 
-/// The cache shares one failure among all who waited for it.
+/// Copies a failure that the cache shares among waiting requests.
 fn copy(failure: &Failure) -> Failure {
     Failure::new(failure.code, failure.detail.clone())
 }
@@ -156,7 +155,7 @@ impl<'a> Credentials<'a> {
     }
 }
 
-/// Middleware of each route: authenticates and applies the route's access row.
+/// Authenticates a request and checks the access of its route.
 pub(crate) async fn guard(
     State((app, access)): State<(App, Access)>,
     mut request: Request,

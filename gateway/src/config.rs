@@ -8,7 +8,7 @@ use platform::config::{Common, Settings};
 /// Settings of the gateway.
 #[derive(Debug, Clone, Args)]
 pub struct Config {
-    /// What every process needs.
+    /// Settings common to all processes.
     #[command(flatten)]
     pub common: Common,
 

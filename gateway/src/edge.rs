@@ -1,4 +1,4 @@
-//! What surrounds every route: limits, request id, trace, deadline, panics, problem documents.
+//! The middleware around every route: limits, request id, trace, deadline, panics, problems.
 
 use std::time::Duration;
 
@@ -26,14 +26,14 @@ use tracing::{Instrument as _, field::Empty};
 
 use crate::{App, error, error::Problem, ops, request_id, router};
 
-/// How long a request may take.
+/// Deadline of a request.
 const DEADLINE: Duration = Duration::from_secs(30);
-/// Bytes of a URL.
+/// Most bytes of a URL.
 const MAX_URL: usize = 32 * 1024;
-/// Bytes of all header names and values together.
+/// Most bytes of all header names and values.
 const MAX_HEADERS: usize = 32 * 1024;
 
-/// The whole HTTP service. A trailing slash is ignored, so it is cut before routing.
+/// Builds the HTTP service. A trailing slash is ignored: it is cut before routing.
 pub(crate) fn service(app: &App) -> IntoMakeService<MapRequest<Router, CutSlash>> {
     let panicked = |cause: Box<dyn std::any::Any + Send>| -> Response<Body> {
         let cause = cause
@@ -61,7 +61,7 @@ pub(crate) fn service(app: &App) -> IntoMakeService<MapRequest<Router, CutSlash>
 
 type CutSlash = fn(Request) -> Request;
 
-/// Cuts a trailing slash, but for the pages of the API reference, whose relative links need it.
+/// Cuts a trailing slash, except for the API reference, whose relative links need it.
 fn cut_slash(mut request: Request) -> Request {
     let path = request.uri().path();
     let trimmed = path.trim_end_matches('/');
@@ -81,7 +81,7 @@ fn cut_slash(mut request: Request) -> Request {
     request
 }
 
-/// Refuses what is too large to look at, and bounds the time of the rest.
+/// Refuses large URLs and headers, and applies the deadline.
 async fn limit(request: Request, next: Next) -> Response {
     let refuse = |code: Code, detail: String| Problem(Failure::new(code, detail)).into_response();
     let url = request
@@ -103,16 +103,16 @@ async fn limit(request: Request, next: Next) -> Response {
         );
     }
     let end = Instant::now() + DEADLINE;
-    let answer = deadline::within(Some(end), tokio::time::timeout_at(end, next.run(request)));
-    answer.await.unwrap_or_else(|_| {
+    let response = deadline::within(Some(end), tokio::time::timeout_at(end, next.run(request)));
+    response.await.unwrap_or_else(|_| {
         refuse(
             Code::Timeout,
-            format!("no answer within {} seconds", DEADLINE.as_secs()),
+            format!("no response within {} seconds", DEADLINE.as_secs()),
         )
     })
 }
 
-/// Answers OPTIONS with the methods that the router says it has.
+/// Responds to OPTIONS with the methods of the path.
 async fn options(request: Request, next: Next) -> Response {
     let is_options = request.method() == Method::OPTIONS;
     let mut response = next.run(request).await;
@@ -123,7 +123,7 @@ async fn options(request: Request, next: Next) -> Response {
     response
 }
 
-/// One span a request, named after the route so that ids don't make names.
+/// Traces, logs and measures each request, named after its route: ids are no names.
 async fn trace(request: Request, next: Next) -> Response {
     let route = request
         .extensions()
@@ -155,7 +155,8 @@ async fn trace(request: Request, next: Next) -> Response {
         span.record("otel.status_code", "ERROR");
     }
     span.in_scope(|| {
-        tracing::info!(%method, route, status = status.as_u16(), ms = elapsed.as_millis(), "answered");
+        let (status, ms) = (status.as_u16(), elapsed.as_millis());
+        tracing::info!(%method, route, status, ms, "gateway: request completed");
     });
     metrics::histogram!("http_request_duration_seconds", "method" => method.to_string(),
         "route" => route, "status" => status.as_u16().to_string())

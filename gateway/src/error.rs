@@ -1,4 +1,4 @@
-//! The one place that turns a [`Failure`] or a gRPC status into a problem document (RFC 9457).
+//! Converts failures and gRPC statuses to problem documents (RFC 9457).
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::request_id::RequestId;
 /// Media type of every error body.
 pub(crate) const PROBLEM_JSON: &str = "application/problem+json";
 
-/// What a handler refuses with.
+/// The error of handlers and middleware.
 #[derive(Debug)]
 pub(crate) struct Problem(pub(crate) Failure);
 
@@ -38,7 +38,7 @@ impl From<Status> for Problem {
 }
 
 impl IntoResponse for Problem {
-    /// Only the status and the failure; [`render`] knows the request and writes the body.
+    /// Sets the status and keeps the failure; [`render`] knows the request and writes the body.
     fn into_response(self) -> Response {
         let mut response = self.0.code.http().into_response();
         response.extensions_mut().insert(Arc::new(self.0));
@@ -50,42 +50,42 @@ impl IntoResponse for Problem {
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ProblemDocument {
-    /// Leads to the page about the code.
+    /// Link to the page about the code.
     pub(crate) r#type: String,
-    /// Short name of the kind of problem.
+    /// Short name of the code.
     pub(crate) title: &'static str,
-    /// The HTTP status again.
+    /// The HTTP status.
     pub(crate) status: u16,
-    /// What happened this time.
+    /// Description of this occurrence.
     pub(crate) detail: String,
     /// Path of the request.
     pub(crate) instance: String,
-    /// The code that programs switch on.
+    /// Stable code for programs.
     pub(crate) code: &'static str,
     /// One item for each field at fault.
     pub(crate) errors: Vec<FieldProblem>,
     /// Always an empty object.
     #[schema(value_type = Object)]
     pub(crate) data: serde_json::Map<String, serde_json::Value>,
-    /// Also in the header `X-Request-Id`.
+    /// The same as in the header `X-Request-Id`.
     pub(crate) request_id: String,
-    /// Finds the request in the traces.
+    /// Id of the trace of the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) trace_id: Option<String>,
 }
 
-/// What is wrong with one field.
+/// An error of one field.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct FieldProblem {
     /// Path of the field, such as `lines[0].quantity`.
     pub(crate) field: String,
-    /// What is wrong, for programs.
+    /// Code of the error, for programs.
     pub(crate) code: &'static str,
-    /// What is wrong, for people.
+    /// Message for people.
     pub(crate) message: String,
 }
 
-/// Middleware that gives every error response its body, whoever made it.
+/// Writes the body of every error response, those of axum and its layers included.
 pub(crate) async fn render(request: Request, next: Next) -> Response {
     let path = request.uri().path().to_owned();
     let request_id = request
@@ -108,7 +108,7 @@ pub(crate) async fn render(request: Request, next: Next) -> Response {
     with_document(response, &failure, &document)
 }
 
-/// axum and its layers answer some requests by themselves, with a bare status.
+/// Converts the bare status that axum and its layers respond with.
 fn failure_of_status(status: StatusCode) -> Failure {
     let code = match status {
         StatusCode::NOT_FOUND => Code::RouteNotFound,
@@ -166,12 +166,13 @@ fn with_document(response: Response, failure: &Failure, document: &ProblemDocume
     Response::from_parts(parts, Body::from(body))
 }
 
-/// 5xx with their cause, since the answer says nothing of it; the client's mistakes quietly.
+/// Logs 5xx with their cause, which the response hides, and 4xx at debug level.
 fn log(failure: &Failure) {
     if failure.code.http().is_server_error() {
         let cause = failure.source.as_ref().map(tracing::field::display);
-        tracing::error!(code = %failure.code, detail = %failure.detail, cause, "request failed");
+        let (code, detail) = (failure.code, &failure.detail);
+        tracing::error!(%code, %detail, cause, "gateway: request failed");
     } else {
-        tracing::debug!(code = %failure.code, detail = %failure.detail, "request refused");
+        tracing::debug!(code = %failure.code, detail = %failure.detail, "gateway: request refused");
     }
 }

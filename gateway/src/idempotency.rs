@@ -1,5 +1,5 @@
 //! Reads the `Idempotency-Key` of POST requests. The service that owns the effect keeps the record; the
-//! gateway only says under which key, for which route and with which body it was asked.
+//! gateway passes on the key, the route and a hash of the body.
 
 use std::fmt::Write as _;
 
@@ -22,7 +22,7 @@ use crate::{
     extract::{Idempotency, body, parse_key},
 };
 
-/// Middleware of each route, after its guard.
+/// Reads the key and hashes the body of a POST request. Runs after the access guard.
 pub(crate) async fn read_key(
     State(app): State<App>,
     request: Request,
@@ -45,34 +45,34 @@ pub(crate) async fn read_key(
         .await)
 }
 
-/// The request's key, if it has one.
+/// Reads the key of a request.
 pub(crate) fn key(headers: &HeaderMap) -> Result<Option<MetadataValue<Ascii>>, Failure> {
     let key = headers.get("idempotency-key");
     key.map(|key| parse_key(key.as_bytes())).transpose()
 }
 
-/// What a key is for, besides its caller.
+/// Returns the route that a key belongs to.
 pub(crate) fn path(parts: &Parts) -> String {
     format!("{} {}", parts.method, parts.uri.path())
 }
 
-/// A hash of a body, taken while it is read. Keyed, so that records tell nobody who lacks the secret
-/// what a body was.
+/// The keyed hash of a body, computed while it is read. Without the secret, records do not reveal
+/// whether a body was a given one.
 pub(crate) struct BodyHash(Hmac<Sha256>);
 
 impl BodyHash {
-    /// Of nothing yet.
+    /// Starts a hash.
     pub(crate) fn new(app: &App) -> Self {
         let secret = app.service_secret.expose_secret().as_bytes();
         Self(Hmac::new_from_slice(secret).expect("HMAC takes keys of any length"))
     }
 
-    /// Takes the next part of the body.
+    /// Adds the next part of the body.
     pub(crate) fn update(&mut self, part: &[u8]) {
         self.0.update(part);
     }
 
-    /// In hexadecimal.
+    /// Returns the hash in hexadecimal.
     pub(crate) fn finish(self) -> String {
         let bytes = self.0.finalize().into_bytes();
         bytes.iter().fold(String::new(), |mut hex, byte| {

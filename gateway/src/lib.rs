@@ -33,7 +33,7 @@ use crate::{access::Gatekeeper, clients::Clients};
 pub use config::Config;
 pub use openapi::document as openapi_document;
 
-/// What handlers and middleware share. Cloning is cheap.
+/// State shared by handlers and middleware. Cloning is cheap.
 #[derive(Debug, Clone)]
 pub(crate) struct App {
     clients: Clients,
@@ -52,7 +52,7 @@ pub struct Gateway {
 }
 
 impl Gateway {
-    /// Where it listens.
+    /// Returns the address of the listener.
     pub fn local_addr(&self) -> std::io::Result<SocketAddr> {
         self.listener.local_addr()
     }
@@ -100,7 +100,7 @@ impl Application for Gateway {
                 Ok(())
             }
         });
-        tracing::info!(address = %self.listener.local_addr()?, "serving");
+        tracing::info!(address = %self.listener.local_addr()?, "gateway: listening");
         let service = edge::service(&self.app);
         axum::serve(self.listener, service)
             .with_graceful_shutdown(stop.cancelled_owned())

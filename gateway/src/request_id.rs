@@ -9,16 +9,16 @@ use axum::{
 
 use crate::App;
 
-/// The header, both ways.
+/// The header of requests and responses.
 pub(crate) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 const MAX_LENGTH: usize = 128;
 
-/// The id of the request at hand, in its extensions.
+/// The id of a request, kept in its extensions.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RequestId(pub(crate) String);
 
-/// Middleware that sets [`RequestId`] and answers it.
+/// Sets [`RequestId`] and returns it in the response.
 pub(crate) async fn assign(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let given = request
         .headers()

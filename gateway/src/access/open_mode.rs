@@ -1,12 +1,12 @@
-//! Open mode treats whoever asks as admin, and any web page can make a browser ask loopback. So only
-//! requests that name loopback as their host and come from no foreign page are let in.
+//! In open mode anonymous callers are admins, and any web page can make a browser send requests to
+//! loopback. So the host must be a loopback address, and the origin, if any, the gateway itself.
 
 use std::net::IpAddr;
 
 use axum::http::{HeaderMap, Uri, header};
 use platform::error::{Code, Failure};
 
-/// Refuses requests that a foreign web page may have made.
+/// Refuses requests that may come from a foreign web page.
 pub(crate) fn check(headers: &HeaderMap) -> Result<(), Failure> {
     let text = |name| {
         headers
@@ -17,13 +17,13 @@ pub(crate) fn check(headers: &HeaderMap) -> Result<(), Failure> {
     if !is_loopback(host) {
         return Err(Failure::new(
             Code::Forbidden,
-            "open mode answers only loopback hosts",
+            "open mode accepts only loopback hosts",
         ));
     }
     match text(header::ORIGIN) {
         Some(origin) if origin != format!("http://{host}") => Err(Failure::new(
             Code::Forbidden,
-            "open mode answers no foreign origin",
+            "open mode accepts no foreign origin",
         )),
         _ => Ok(()),
     }

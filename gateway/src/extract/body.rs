@@ -4,10 +4,10 @@ use axum::body::{Body, Bytes, HttpBody as _};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use platform::error::{Code, Failure};
 
-/// Bytes that a body may have.
+/// Most bytes of a body.
 pub(crate) const MAX_BODY: usize = 1024 * 1024;
 
-/// The whole body.
+/// Reads a whole body.
 ///
 /// # Errors
 /// `payload_too_large` past [`MAX_BODY`], before reading where the length is announced;

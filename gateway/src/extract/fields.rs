@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use super::json::coded;
 
-/// Bytes that `customData` may have.
+/// Most bytes of `customData`.
 pub(crate) const MAX_CUSTOM_DATA: usize = 16 * 1024;
 
 /// A JSON object kept as the text it was written in.

@@ -1,4 +1,4 @@
-//! Path parameters. An id that is none names nothing: 404, not 400.
+//! Path parameters. A malformed id is not found: 404, not 400.
 
 use axum::{
     extract::{FromRequestParts, RawPathParams},
@@ -32,16 +32,16 @@ impl FromRequestParts<App> for PathParams {
 }
 
 impl PathParams {
-    /// A UUID in lower case; `missing` is the answer where the parameter has another form.
+    /// Parses a UUID, returned in lower case. Another form is not found, with this code.
     pub(crate) fn id(&self, name: &str, missing: Code) -> Result<String, Problem> {
         let value = self.text(name);
-        let not_found = || Failure::new(missing, format!("no such resource: {value}"));
+        let not_found = || Failure::new(missing, missing.title().to_lowercase());
         ids::parse_uuid(value)
             .map(|id| id.to_string())
             .map_err(|_| not_found().into())
     }
 
-    /// The parameter as it is.
+    /// Returns the parameter as it is.
     pub(crate) fn text(&self, name: &str) -> &str {
         let found = self.0.iter().find(|(known, _)| known == name);
         &found.expect("the route's path has this parameter").1

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::extract::{Call, CustomData, Json, ListParams, PathParams};
 
-/// What an address may hold and a segment of a path may not, first of all the `%` of its encoding.
+/// Characters of addresses that are encoded in a path segment.
 const NOT_IN_SEGMENT: &AsciiSet = &CONTROLS
     .add(b'%')
     .add(b'"')
@@ -27,7 +27,7 @@ const NOT_IN_SEGMENT: &AsciiSet = &CONTROLS
     .add(b'|')
     .add(b'}');
 
-/// A place outside that belongs to a wallet.
+/// An external address of a wallet.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_field_names, reason = "the contract names it so")]
@@ -42,7 +42,7 @@ pub(crate) struct Address {
     updated_at: Option<Time>,
 }
 
-/// An address to keep, or to derive.
+/// An address to record or to derive.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct NewAddress {

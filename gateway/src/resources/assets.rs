@@ -24,9 +24,9 @@ pub(crate) struct Asset {
     r#type: String,
     /// Decimals that amounts of the asset may have, 0 to 8.
     decimal_places: u32,
-    /// A disabled asset accepts no new transaction; transactions in progress can be settled.
+    /// A disabled asset accepts no new transaction; those in progress can be settled.
     enabled: bool,
-    /// Made by Guerdon; changes only in `enabled`, `customData` and `logo`.
+    /// Created by Guerdon; only `enabled`, `customData` and `logo` change.
     system: bool,
     logo: Option<String>,
     contract: Raw,
@@ -36,7 +36,7 @@ pub(crate) struct Asset {
     updated_at: Option<Time>,
 }
 
-/// What sort of thing an asset is.
+/// The type of an asset.
 #[derive(Debug, Clone, Copy, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum AssetType {
@@ -45,7 +45,7 @@ pub(crate) enum AssetType {
     Fiat,
 }
 
-/// An asset to make.
+/// An asset to create.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct NewAsset {
@@ -70,7 +70,7 @@ pub(crate) struct NewAsset {
     custom_data: Option<CustomData>,
 }
 
-/// What to change of an asset; what is left out stays. A system asset changes only in `enabled`,
+/// Changes of an asset; fields left out stay. A system asset changes only in `enabled`,
 /// `customData` and `logo`.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -85,7 +85,7 @@ pub(crate) struct AssetPatch {
     #[serde(default)]
     #[schema(value_type = Option<AssetType>)]
     r#type: Patch<AssetType>,
-    /// Never lowered once there was a transaction in the asset.
+    /// Never lowered once the asset has a transaction.
     #[serde(default)]
     #[schema(value_type = Option<u32>)]
     decimal_places: Patch<u32>,

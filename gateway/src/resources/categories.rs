@@ -31,7 +31,7 @@ pub(crate) struct Category {
     updated_at: Option<Time>,
 }
 
-/// A category to make.
+/// A category to create.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct NewCategory {
@@ -44,7 +44,7 @@ pub(crate) struct NewCategory {
     custom_data: Option<CustomData>,
 }
 
-/// What to change of a category; what is left out stays.
+/// Changes of a category; fields left out stay.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct CategoryPatch {

@@ -1,4 +1,4 @@
-//! What the DTOs of all resources are made of.
+//! The parts of DTOs that resources share.
 
 use chrono::{DateTime, SecondsFormat};
 use prost_types::{FieldMask, Timestamp};
@@ -16,7 +16,7 @@ use platform::{
 pub(crate) struct Time(String);
 
 impl Time {
-    /// The time of a message; absent stays absent.
+    /// Converts the time of a message.
     pub(crate) fn of(timestamp: Option<Timestamp>) -> Option<Self> {
         let Timestamp { seconds, nanos } = timestamp?;
         let time = DateTime::from_timestamp(seconds, nanos.unsigned_abs())?;
@@ -24,13 +24,13 @@ impl Time {
     }
 }
 
-/// A JSON object that is answered as the text it is stored as.
+/// A JSON object, sent as the text it is stored as.
 #[derive(Debug, Clone, utoipa::ToSchema)]
 #[schema(value_type = Object)]
 pub(crate) struct Raw(Box<RawValue>);
 
 impl Raw {
-    /// The object; empty text is an empty one.
+    /// Converts the text of an object; empty text is `{}`.
     pub(crate) fn of(text: String) -> Self {
         let empty = || RawValue::from_string("{}".to_owned()).expect("an object");
         Self(RawValue::from_string(text).unwrap_or_else(|_| empty()))
@@ -43,7 +43,7 @@ impl Serialize for Raw {
     }
 }
 
-/// The public word of a protobuf enum value: `text("ORDER_STATUS_DRAFT", "ORDER_STATUS_")` is `draft`.
+/// Converts a protobuf enum value: `text("ORDER_STATUS_DRAFT", "ORDER_STATUS_")` is `draft`.
 pub(crate) fn text(value: &str, prefix: &str) -> String {
     value
         .strip_prefix(prefix)
@@ -51,11 +51,11 @@ pub(crate) fn text(value: &str, prefix: &str) -> String {
         .to_ascii_lowercase()
 }
 
-/// Where an item goes in the order of its list.
+/// A new position in the sort order.
 #[derive(Debug, serde::Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Reorder {
-    /// What it goes right before; without one it goes last.
+    /// The item to move right before; by default the item moves to the end.
     pub(crate) subsequent_id: Option<String>,
 }
 
@@ -67,12 +67,12 @@ pub(crate) struct Mask {
 }
 
 impl Mask {
-    /// A field that `null` clears.
+    /// Adds a field that `null` clears.
     pub(crate) fn nullable<T>(&mut self, path: &str, value: Patch<T>) -> Option<T> {
         value.into_wire(path, &mut self.paths)
     }
 
-    /// A field that must keep a value; `field` is its public name.
+    /// Adds a field that `null` cannot clear; `field` is its public name.
     pub(crate) fn required<T>(&mut self, path: &str, field: &str, value: Patch<T>) -> Option<T> {
         if matches!(value, Patch::Null) {
             self.violations
@@ -81,7 +81,7 @@ impl Mask {
         value.into_wire(path, &mut self.paths)
     }
 
-    /// The mask, unless a field was refused.
+    /// Returns the mask, or the fields that were refused.
     pub(crate) fn finish(self) -> Result<Option<FieldMask>, Failure> {
         self.violations.finish()?;
         Ok(Some(FieldMask { paths: self.paths }))

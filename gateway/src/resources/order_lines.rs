@@ -56,7 +56,7 @@ pub(crate) struct OrderedProduct {
     detail: Option<ProductDetail>,
 }
 
-/// What the detail of a line adds to its product.
+/// Further fields of the product of a single line.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ProductDetail {
@@ -91,11 +91,11 @@ pub(crate) struct OrderLineDetail {
     order: Order,
 }
 
-/// How many units to fulfil or unfulfil.
+/// Units to fulfil or unfulfil.
 #[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Units {
-    /// Default: all that are left.
+    /// Default: all units left.
     quantity: Option<u32>,
 }
 

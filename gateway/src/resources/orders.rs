@@ -65,7 +65,7 @@ pub(crate) struct Order {
     updated_at: Option<Time>,
 }
 
-/// What to change of an order.
+/// Changes of an order; fields left out stay.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct OrderPatch {
@@ -74,28 +74,28 @@ pub(crate) struct OrderPatch {
     tracking_id: Patch<String>,
 }
 
-/// How to pay.
+/// A payment of an order.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Payment {
-    /// Default: all that is unpaid.
+    /// Default: the unpaid amount.
     amount: Option<String>,
     /// Default: the buyer's primary wallet.
     wallet_id: Option<String>,
 }
 
-/// Why to cancel, and how much to give back.
+/// A cancellation with its refund.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Cancellation {
     /// Text or a list.
     #[schema(value_type = Option<Object>)]
     reason: Option<JsonText>,
-    /// Default: all that was paid.
+    /// Default: the paid amount.
     refund_amount: Option<String>,
 }
 
-/// How the goods travel.
+/// A fulfilment of an order.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Fulfilment {

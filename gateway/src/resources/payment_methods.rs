@@ -9,13 +9,13 @@ use super::{
 };
 use crate::extract::{Call, ListParams, PathParams};
 
-/// A way to bring money in, as it is configured.
+/// A payment method as configured.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PaymentMethod {
     slug: String,
     name: String,
-    /// One that is not takes no new deposit.
+    /// A disabled payment method takes no new deposit.
     enabled: bool,
     /// Codes of the assets it takes; none means all.
     assets: Vec<String>,

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::extract::{Action, Call, Json, PathParams};
 
-/// A link between a product and a question that it asks.
+/// The link between a product and a question.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ProductQuestion {
@@ -24,14 +24,14 @@ pub(crate) struct ProductQuestion {
     order: String,
 }
 
-/// A question for a product to ask.
+/// A question to attach to a product.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct NewProductQuestion {
     question_id: String,
 }
 
-/// A question as a product asks it.
+/// A question of a product.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct LinkedQuestion {
     #[serde(flatten)]

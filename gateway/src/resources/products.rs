@@ -21,7 +21,7 @@ use super::{
 };
 use crate::extract::{Action, Call, Includes, Json, ListParams, PathParams};
 
-/// Something a shop sells.
+/// A product of the shop.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_excessive_bools, reason = "the contract has them")]

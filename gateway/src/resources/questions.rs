@@ -16,7 +16,7 @@ use super::{
 };
 use crate::extract::{Call, CustomData, Json, ListParams, PathParams};
 
-/// What buyers are asked when they order a product.
+/// A question to the buyers of a product.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Question {
@@ -27,11 +27,11 @@ pub(crate) struct Question {
     type_code: String,
     /// `digital`, `physical` or `service`.
     product_type_code: String,
-    /// Whether an order has to answer it.
+    /// Whether orders must answer it.
     required: bool,
     /// `values` are the choices of `single` and `multiple`.
     configurations: Raw,
-    /// JSON Schema of an answer, made from type, values and `required`.
+    /// JSON Schema of an answer, derived from type, values and `required`.
     json_schema: Raw,
     custom_data: Raw,
     metadata: Raw,
@@ -39,7 +39,7 @@ pub(crate) struct Question {
     updated_at: Option<Time>,
 }
 
-/// A type that a question can have.
+/// A type of questions.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct QuestionType {
@@ -50,7 +50,7 @@ pub(crate) struct QuestionType {
     created_at: Option<Time>,
 }
 
-/// A question to make.
+/// A question to create.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct NewQuestion {
@@ -68,7 +68,7 @@ pub(crate) struct NewQuestion {
     custom_data: Option<CustomData>,
 }
 
-/// What to change of a question; what is left out stays.
+/// Changes of a question; fields left out stay.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct QuestionPatch {

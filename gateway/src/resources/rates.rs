@@ -13,7 +13,7 @@ use super::{
 };
 use crate::extract::{Call, CustomData, Json, ListParams, PathParams};
 
-/// What one unit of the base asset is worth in the quote asset.
+/// The exchange rate of a pair of assets.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_field_names, reason = "the contract names it so")]
@@ -29,7 +29,7 @@ pub(crate) struct Rate {
     updated_at: Option<Time>,
 }
 
-/// A rate to make; at most one a pair.
+/// A rate to create; a pair has at most one.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct NewRate {
@@ -43,7 +43,7 @@ pub(crate) struct NewRate {
     custom_data: Option<CustomData>,
 }
 
-/// What to change of a rate; what is left out stays.
+/// Changes of a rate; fields left out stay.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct RatePatch {

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::extract::{Call, CustomData, Json, ListParams, PathParams};
 
-/// Something a user can do once for a reward.
+/// A task that a user completes once for a reward.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Task {
@@ -39,7 +39,7 @@ pub(crate) struct Task {
     updated_at: Option<Time>,
 }
 
-/// How a task comes to be completed.
+/// The type of a task.
 #[derive(Debug, Clone, Copy, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum TaskType {
@@ -49,7 +49,7 @@ pub(crate) enum TaskType {
     System,
 }
 
-/// A task to make.
+/// A task to create.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct NewTask {
@@ -68,14 +68,14 @@ pub(crate) struct NewTask {
     custom_data: Option<CustomData>,
 }
 
-/// Who completed the task.
+/// A completion to record.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct NewCompletion {
     user_id: String,
 }
 
-/// One user's completion of one task.
+/// The completion of a task by a user.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TaskCompletion {
@@ -84,7 +84,7 @@ pub(crate) struct TaskCompletion {
     user_id: String,
     amount: String,
     asset_code: String,
-    /// The transaction that credits the reward, a moment later.
+    /// The transaction that credits the reward; it follows the response.
     transaction_id: String,
     created_at: Option<Time>,
 }

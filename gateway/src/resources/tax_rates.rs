@@ -28,7 +28,7 @@ pub(crate) struct TaxRate {
     updated_at: Option<Time>,
 }
 
-/// A tax rate to make.
+/// A tax rate to create.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct NewTaxRate {
@@ -36,7 +36,7 @@ pub(crate) struct NewTaxRate {
     rate: String,
 }
 
-/// What to change of a tax rate; what is left out stays.
+/// Changes of a tax rate; fields left out stay.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct TaxRatePatch {

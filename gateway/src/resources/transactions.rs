@@ -20,7 +20,7 @@ use crate::{
     },
 };
 
-/// An intent to move money, and its state.
+/// A deposit, withdrawal, transfer or exchange, and its status.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Transaction {
@@ -44,13 +44,13 @@ pub(crate) struct Transaction {
     reference: String,
     custom_data: Raw,
     metadata: Raw,
-    /// When a final state was reached.
+    /// When a final status was reached.
     processed_at: Option<Time>,
     created_at: Option<Time>,
     updated_at: Option<Time>,
 }
 
-/// Money from outside.
+/// A deposit from outside.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct NewDeposit {
@@ -70,7 +70,7 @@ pub(crate) struct NewDeposit {
     external_reference: Option<String>,
 }
 
-/// Money from one wallet to another.
+/// A transfer between wallets.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct NewTransfer {
@@ -79,7 +79,7 @@ pub(crate) struct NewTransfer {
     code: String,
     origin_wallet_id: String,
     destination_wallet_id: String,
-    /// Confirmed at once.
+    /// Confirmed on creation.
     commit: Option<bool>,
     #[schema(value_type = Option<Object>)]
     custom_data: Option<CustomData>,
@@ -89,7 +89,7 @@ pub(crate) struct NewTransfer {
     external_reference: Option<String>,
 }
 
-/// Money to the outside.
+/// A withdrawal to the outside.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct NewWithdrawal {
@@ -106,7 +106,7 @@ pub(crate) struct NewWithdrawal {
     external_reference: Option<String>,
 }
 
-/// A transfer to the default wallet, confirmed at once.
+/// A transfer to the default wallet, confirmed on creation.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct NewPayment {
@@ -118,7 +118,7 @@ pub(crate) struct NewPayment {
     description: Option<String>,
 }
 
-/// Money of a wallet to change into another asset at the current rate.
+/// An exchange into another asset at the current rate.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct NewExchange {
@@ -134,20 +134,20 @@ pub(crate) struct NewExchange {
     description: Option<String>,
 }
 
-/// A step of a transaction.
+/// A status change of a transaction.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TransactionChange {
-    /// The state before; null where it was made.
+    /// The status before; `null` for the creation.
     from: Option<String>,
-    /// The state after.
+    /// The status after.
     to: String,
     /// `user:<id>`, `key:<id>` or `service:<name>`.
     actor: String,
     created_at: Option<Time>,
 }
 
-/// Why a transaction fails or is rejected.
+/// The reason of a failure or rejection.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Reason {

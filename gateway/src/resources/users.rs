@@ -13,7 +13,7 @@ use super::{
 };
 use crate::extract::{Action, Call, CustomData, Json, ListParams, NoFields, PathParams};
 
-/// Someone who buys and is rewarded.
+/// A user of the shop.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct User {
@@ -27,7 +27,7 @@ pub(crate) struct User {
     blocked: bool,
     verified: bool,
     primary_wallet_id: String,
-    /// What a new user gives as `code` to be referred by this one.
+    /// The `code` of new users who are referred by this one.
     referral_code: String,
     /// The user that referred this one.
     referral_user_id: Option<String>,
@@ -37,7 +37,7 @@ pub(crate) struct User {
     updated_at: Option<Time>,
 }
 
-/// A user to make.
+/// A user to create.
 #[derive(Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct NewUser {

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::extract::{At, Call, CustomData, Json, ListParams, PathParams};
 
-/// A holder of balances in many assets.
+/// A wallet with balances in many assets.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Wallet {
@@ -38,14 +38,14 @@ pub(crate) struct Wallet {
     updated_at: Option<Time>,
 }
 
-/// What a wallet holds of one asset.
+/// The balance of one asset in a wallet.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct BalanceEntry {
     asset_code: String,
     /// Sum of the movements.
     amount: String,
-    /// `amount` less `heldAmount`; what can be spent.
+    /// The amount that can be spent: `amount` less `heldAmount`.
     available_amount: String,
     /// Debits of pending and processing transactions.
     held_amount: String,
@@ -53,7 +53,7 @@ pub(crate) struct BalanceEntry {
     incoming_amount: String,
 }
 
-/// A wallet to make.
+/// A wallet to create.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct NewWallet {
@@ -64,7 +64,7 @@ pub(crate) struct NewWallet {
     custom_data: Option<CustomData>,
 }
 
-/// What to change of a wallet; what is left out stays.
+/// Changes of a wallet; fields left out stay.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct WalletPatch {

@@ -44,6 +44,9 @@ mod tests {
             chain(&status),
             "unavailable: wallet is unavailable: connection refused"
         );
-        assert_eq!(chain(&Status::not_found("order not found")), "order not found");
+        assert_eq!(
+            chain(&Status::not_found("order not found")),
+            "order not found"
+        );
     }
 }

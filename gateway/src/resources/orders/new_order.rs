@@ -9,29 +9,29 @@ use crate::{
     resources::result::{self, DataResult},
 };
 
-/// How the goods reach the buyer.
+/// The delivery method.
 #[derive(Debug, Clone, Copy, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum DeliveryMethod {
     /// To an address.
     Shipping,
-    /// The buyer comes.
+    /// Collected by the buyer.
     Pickup,
 }
 
-/// A product and how many of it.
+/// A product and its quantity.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct NewOrderLine {
     product_id: String,
     /// Default 1; at most 1 000 000.
     quantity: Option<u32>,
-    /// The answers to the product's questions: question id to answer.
+    /// The answers to the product's questions, by question id.
     #[schema(value_type = Option<Object>)]
     product_questions_result: Option<JsonObject>,
 }
 
-/// An order to place.
+/// An order to create.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct NewOrder {
@@ -43,11 +43,11 @@ pub(crate) struct NewOrder {
     shipping_address_id: Option<String>,
     /// Indicative only.
     chosen_payment_method: Option<String>,
-    /// Answers the order as it would be, and keeps nothing.
+    /// Responds with the order as it would be, and creates nothing.
     dry_run: Option<bool>,
-    /// Pays first with the bonus balance.
+    /// Pays with the bonus balance first.
     use_bonus: Option<bool>,
-    /// Pays at once from this wallet.
+    /// Pays immediately from this wallet.
     wallet_id: Option<String>,
     user_notes: Option<String>,
     #[schema(value_type = Option<Object>)]

@@ -15,7 +15,7 @@ pub(crate) enum TypeCode {
     Service,
 }
 
-/// A product to make.
+/// A product to create.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct NewProduct {
@@ -42,7 +42,7 @@ pub(crate) struct NewProduct {
     custom_data: Option<CustomData>,
 }
 
-/// What to change of a product; what is left out stays.
+/// Changes of a product; fields left out stay.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct ProductPatch {

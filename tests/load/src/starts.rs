@@ -18,8 +18,8 @@ use stack::{Stack, StackOptions};
 /// Below the kernel's range for outgoing connections, where the stack draws its ports.
 const DRAWN_PORTS: std::ops::Range<u16> = 20_000..32_000;
 const DEFAULT_PORTS: std::ops::Range<u16> = 15_051..15_055;
-/// Listeners at a time: about one in eight drawn ports, and half of the default ones.
-const LISTENERS: usize = 1_500;
+/// Listeners at a time: one in forty drawn ports, and half of the default ones.
+const LISTENERS: usize = 300;
 const HOLD: Duration = Duration::from_millis(20);
 const REST_PORT: u16 = 18_080;
 

@@ -21,7 +21,7 @@ const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 /// The exit code of a program whose address is taken: `platform::service`.
 const ADDRESS_IN_USE: i32 = 98;
 /// Starts with other ports before the start fails.
-const MAX_PORT_CHANGES: usize = 5;
+const MAX_PORT_CHANGES: usize = 10;
 
 impl Stack {
     pub(super) fn set_up_database(&self) -> Result<()> {

@@ -81,7 +81,7 @@ fn start() -> anyhow::Result<bool> {
     Ok(ports(&stack) != assigned)
 }
 
-/// Listens on ever other ports, each for a moment.
+/// Listens on random ports, each set for [`HOLD`], which is the load and not a wait for a condition.
 fn take_ports(stop: &AtomicBool) {
     let mut random = rand::rng();
     while !stop.load(Ordering::Relaxed) {

@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 use rustix::process::Signal;
 
 use crate::{
@@ -33,8 +33,8 @@ pub(crate) struct ClusterOptions {
     /// The account that runs it, when it isn't ours.
     pub(crate) account: Option<Account>,
     pub(crate) port: u16,
-    /// The superuser's; without one the cluster trusts everybody on this machine.
-    pub(crate) password: Option<String>,
+    /// The superuser's.
+    pub(crate) password: String,
     /// Whether commits survive a power cut.
     pub(crate) durable: bool,
     pub(crate) log: Arc<Log>,
@@ -57,17 +57,16 @@ pub(crate) fn data_version(data: &Path) -> Option<u32> {
 impl Cluster {
     /// Starts the cluster, which is initialised first where it is missing.
     pub(crate) fn start(options: ClusterOptions) -> Result<Self> {
+        options.discard_trusting_data()?;
         if data_version(&options.data).is_none() {
             options.initialise()?;
         }
         let process = options.spawn()?;
-        let password = options.password.map(|it| format!(":{it}"));
         let cluster = Self {
             process,
             url: format!(
-                "postgres://postgres{}@127.0.0.1:{}/postgres",
-                password.unwrap_or_default(),
-                options.port
+                "postgres://postgres:{}@127.0.0.1:{}/postgres",
+                options.password, options.port
             ),
             programs: options.installation.path,
         };
@@ -141,6 +140,22 @@ impl ClusterOptions {
         }
     }
 
+    /// Removes test data of an earlier version, which let everybody on this machine log in.
+    fn discard_trusting_data(&self) -> Result<()> {
+        let rules = fs::read_to_string(self.data.join("pg_hba.conf")).unwrap_or_default();
+        if !trusts(&rules) {
+            return Ok(());
+        }
+        ensure!(
+            !self.durable,
+            "the data in {} lets everybody on this machine log in: remove it with \
+             `cargo stack reset`",
+            self.data.display()
+        );
+        fs::remove_dir_all(&self.data)
+            .with_context(|| format!("cannot remove {}", self.data.display()))
+    }
+
     /// Runs `initdb` in a directory beside the final one and renames it: an interrupted run leaves
     /// nothing that looks like a cluster.
     fn initialise(&self) -> Result<()> {
@@ -170,14 +185,10 @@ impl ClusterOptions {
             .args(locale.split(' '))
             .stdin(Stdio::null());
         let password_file = self.data.with_extension("password");
-        if let Some(password) = &self.password {
-            self.write_password(&password_file, password)?;
-            command
-                .arg("--auth=scram-sha-256")
-                .arg(format!("--pwfile={}", password_file.display()));
-        } else {
-            command.arg("--auth=trust");
-        }
+        self.write_password(&password_file)?;
+        command
+            .arg("--auth=scram-sha-256")
+            .arg(format!("--pwfile={}", password_file.display()));
         if !self.durable {
             command.arg("--no-sync");
         }
@@ -187,14 +198,14 @@ impl ClusterOptions {
         output
     }
 
-    fn write_password(&self, file: &Path, password: &str) -> Result<()> {
+    fn write_password(&self, file: &Path) -> Result<()> {
         let _ = fs::remove_file(file);
         fs::OpenOptions::new()
             .write(true)
             .create_new(true)
             .mode(0o600)
             .open(file)?
-            .write_all(password.as_bytes())?;
+            .write_all(self.password.as_bytes())?;
         self.chown(file)
     }
 
@@ -205,6 +216,14 @@ impl ClusterOptions {
         chown(path, Some(account.uid), Some(account.gid))
             .with_context(|| format!("cannot give {} to {}", path.display(), account.name))
     }
+}
+
+/// Returns whether a `pg_hba.conf` has a rule that asks for no password.
+fn trusts(rules: &str) -> bool {
+    let rules = rules.lines().filter(|line| !line.starts_with('#'));
+    rules
+        .into_iter()
+        .any(|rule| rule.split_whitespace().any(|word| word == "trust"))
 }
 
 /// Returns options of `initdb` for a locale whose `lower('É')` is 'é', best first.
@@ -220,5 +239,33 @@ fn locales(major: u32) -> &'static [&'static str] {
             "--locale=en_US.UTF-8",
             "--locale-provider=icu --icu-locale=und --locale=C",
         ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{EnvironmentOptions, database::url_with};
+
+    #[test]
+    fn nobody_logs_in_without_a_password() {
+        let (environment, workspace) = EnvironmentOptions::start_scratch_postgres();
+        let url = &environment.postgres_url;
+        let rules = fs::read_to_string(workspace.servers.join("postgres/pg_hba.conf")).unwrap();
+        assert!(!trusts(&rules), "{rules}");
+        database::ping(url).unwrap();
+        for password in ["", "postgres"] {
+            let other = url_with(url, Some(("postgres", password)), "postgres").unwrap();
+            assert!(database::ping(&other).is_err(), "{password:?} is accepted");
+        }
+        drop(environment);
+        workspace.remove().unwrap();
+    }
+
+    #[test]
+    fn rules_without_password_are_found() {
+        let line = |method| format!("# trust\nhost    all  all  127.0.0.1/32  {method}\n");
+        assert!(trusts(&line("trust")));
+        assert!(!trusts(&line("scram-sha-256")));
     }
 }

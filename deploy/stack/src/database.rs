@@ -1,5 +1,5 @@
-//! The setup inside Postgres: a database, and two roles a context that can't see another context's
-//! schema. The services' own migrations make the schemas.
+//! The setup inside Postgres: a database that only the roles of the services may enter, each with a
+//! schema of its own. The services' own migrations make the schemas.
 
 use std::{thread, time::Duration};
 
@@ -48,41 +48,9 @@ pub(crate) fn check_case_mapping(url: &str) -> Result<()> {
     })
 }
 
-/// Makes the roles of every context, with `password` for all of them, or their own names.
-pub(crate) fn ensure_roles(url: &str, password: Option<&str>) -> Result<()> {
-    with_client(url, |client| {
-        client.execute("select pg_advisory_lock($1)", &[&SETUP_LOCK])?;
-        for service in Service::ALL {
-            let (owner, app) = (service.owner_role(), service.app_role());
-            for role in [&owner, &app] {
-                ensure_role(client, role, password.unwrap_or(role))?;
-            }
-            client.batch_execute(&format!(
-                "alter role {app} set statement_timeout = '15s';
-                 alter role {app} set lock_timeout = '5s';
-                 alter role {app} set idle_in_transaction_session_timeout = '15s';
-                 alter role {owner} set lock_timeout = '10s';",
-            ))?;
-        }
-        Ok(())
-    })
-}
-
-fn ensure_role(client: &mut Client, role: &str, password: &str) -> Result<()> {
-    let exists = client
-        .query_opt("select 1 from pg_roles where rolname = $1", &[&role])?
-        .is_some();
-    let verb = if exists { "alter" } else { "create" };
-    let quoted = password.replace('\'', "''");
-    client
-        .batch_execute(&format!("{verb} role {role} login password '{quoted}'"))
-        .with_context(|| format!("cannot set up role {role}"))
-}
-
 /// Makes the database where it is missing. Only the owner roles may make schemas in it.
 pub(crate) fn ensure_database(url: &str, name: &str) -> Result<()> {
-    with_client(url, |client| {
-        client.execute("select pg_advisory_lock($1)", &[&SETUP_LOCK])?;
+    with_setup_lock(url, |client| {
         let exists = client
             .query_opt("select 1 from pg_database where datname = $1", &[&name])?
             .is_some();
@@ -114,8 +82,19 @@ pub(crate) fn drop_database(url: &str, name: &str) -> Result<()> {
     })
 }
 
+/// Connects, and waits until no other stack sets up the server.
+pub(crate) fn with_setup_lock<T: Send>(
+    url: &str,
+    work: impl FnOnce(&mut Client) -> Result<T> + Send,
+) -> Result<T> {
+    with_client(url, |client| {
+        client.execute("select pg_advisory_lock($1)", &[&SETUP_LOCK])?;
+        work(client)
+    })
+}
+
 /// Connects on a thread of its own, because the client refuses to run in an async runtime.
-fn with_client<T: Send>(
+pub(crate) fn with_client<T: Send>(
     url: &str,
     work: impl FnOnce(&mut Client) -> Result<T> + Send,
 ) -> Result<T> {

@@ -17,6 +17,8 @@ use crate::{
     ports::Ports,
     process::Process,
     progress::Progress,
+    roles::{self, Roles, Server},
+    secrets::Secrets,
     wiring::{Variable, variable},
     workspace::Workspace,
 };
@@ -24,11 +26,22 @@ use crate::{
 /// Servers to use instead of our own.
 #[derive(Debug, Clone, Default, Args)]
 pub struct ServerOptions {
-    /// A running Postgres to use, as a user that may make roles and databases.
-    #[arg(long, value_name = "URL", env = "DATABASE_URL", hide_env_values = true)]
+    /// A running Postgres to use, as a user that may make roles and databases. `DATABASE_URL` is
+    /// not read: other tools use that name, and it may lead anywhere.
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "STACK_DATABASE_URL",
+        hide_env_values = true
+    )]
     pub database_url: Option<String>,
     /// A running NATS with `JetStream` to use.
-    #[arg(long, value_name = "URL", env = "NATS_URL", hide_env_values = true)]
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "STACK_NATS_URL",
+        hide_env_values = true
+    )]
     pub nats_url: Option<String>,
     /// The nats-server executable; without it, it is searched for, and downloaded where missing.
     #[arg(long, value_name = "FILE", env = "STACK_NATS_SERVER", hide = true)]
@@ -54,9 +67,6 @@ pub struct EnvironmentOptions {
     pub workspace: Workspace,
     /// Servers to use instead of our own.
     pub servers: ServerOptions,
-    /// Password of the superuser of our own Postgres and of the services' roles. Without one,
-    /// Postgres trusts everybody on this machine, and the password of a role is its name.
-    pub password: Option<String>,
     /// Whether commits survive a power cut. Tests do without, and are faster.
     pub durable: bool,
     pub(crate) ports: Ports,
@@ -64,12 +74,11 @@ pub struct EnvironmentOptions {
 }
 
 impl EnvironmentOptions {
-    /// Our own durable servers, without password, on any free ports.
+    /// Our own durable servers, on any free ports.
     pub fn new(workspace: Workspace) -> Self {
         Self {
             workspace,
             servers: ServerOptions::default(),
-            password: None,
             durable: true,
             ports: Ports::default(),
             progress: Progress::Silent,
@@ -86,6 +95,11 @@ impl EnvironmentOptions {
             let found = format!("NATS {}: {}", nats.version, nats.path.display());
             Ok((nats.path, found))
         })
+    }
+
+    /// Returns the secrets of the servers, which are made where they are missing.
+    fn secrets(&self) -> Result<Secrets> {
+        Secrets::load_or_generate(&self.workspace.secrets())
     }
 
     fn start_nats(&mut self) -> Result<NatsServer> {
@@ -117,7 +131,7 @@ impl EnvironmentOptions {
             data,
             account,
             port,
-            password: self.password.clone(),
+            password: self.secrets()?.database_password,
             durable: self.durable,
             log: Log::open(&self.workspace.logs(), "postgres", None)?,
         };
@@ -125,6 +139,24 @@ impl EnvironmentOptions {
             let started = format!("Postgres on 127.0.0.1:{port}{}", user.unwrap_or_default());
             Ok((Cluster::start(options)?, started))
         })
+    }
+}
+
+#[cfg(test)]
+impl EnvironmentOptions {
+    /// Starts a Postgres of a test's own, in directories that the test removes.
+    pub(crate) fn start_scratch_postgres() -> (Environment, Workspace) {
+        let name = format!("test/stacks/scratch-{:016x}", rand::random::<u64>());
+        let workspace = Workspace::current().unwrap().subdirectory(&name).unwrap();
+        let options = Self {
+            servers: ServerOptions {
+                nats_url: Some("nats://127.0.0.1:1".to_owned()),
+                ..ServerOptions::default()
+            },
+            durable: false,
+            ..Self::new(workspace.clone())
+        };
+        (Environment::start(options).unwrap(), workspace)
     }
 }
 
@@ -143,7 +175,7 @@ impl Environment {
     pub fn start(mut options: EnvironmentOptions) -> Result<Self> {
         let (mut postgres, mut nats) = (None, None);
         let postgres_url = if let Some(url) = options.servers.database_url.clone() {
-            options.progress.line("  ok  Postgres of DATABASE_URL");
+            options.progress.line("  ok  Postgres of --database-url");
             url
         } else {
             let cluster = postgres.insert(options.start_postgres()?);
@@ -168,9 +200,19 @@ impl Environment {
         database::url_with(&self.postgres_url, None, database)
     }
 
-    /// Sets up the services' roles, and a database for them.
-    pub(crate) fn ensure_database(&self, name: &str) -> Result<()> {
-        database::ensure_roles(&self.postgres_url, self.options.password.as_deref())?;
+    /// Sets up a database for the services, and the roles by which they log in.
+    pub(crate) fn ensure_database(&self, name: &str, roles: &Roles) -> Result<()> {
+        let server = match self.postgres {
+            Some(_) => Server::Ours,
+            None => Server::Foreign,
+        };
+        roles.ensure(&self.postgres_url, server)?;
+        database::ensure_database(&self.postgres_url, name)
+    }
+
+    /// Sets up a database for tests that migrate databases of their own as superuser.
+    pub(crate) fn ensure_test_database(&self, name: &str) -> Result<()> {
+        roles::ensure_all_named(&self.postgres_url)?;
         database::ensure_database(&self.postgres_url, name)
     }
 

@@ -18,6 +18,7 @@ mod ports;
 mod process;
 mod programs;
 mod progress;
+mod roles;
 mod run_lock;
 mod secrets;
 mod service;

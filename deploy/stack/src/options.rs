@@ -5,12 +5,14 @@ use std::{
     sync::Arc,
 };
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result};
+use clap::Parser;
 use rand::Rng as _;
 
 use crate::{
     environment::{Environment, EnvironmentOptions, ServerOptions},
     logs::Terminal,
+    roles::Roles,
     secrets::Secrets,
     service::{Auth, Replicas},
     workspace::Workspace,
@@ -36,6 +38,8 @@ pub struct StackOptions {
     /// How many processes of each service.
     pub replicas: Replicas,
     pub(crate) terminal: Option<Arc<Terminal>>,
+    /// The name in roles that no other stack has.
+    role_suffix: Option<String>,
 }
 
 impl StackOptions {
@@ -51,22 +55,30 @@ impl StackOptions {
             rest_port: None,
             replicas: Replicas::new(),
             terminal: None,
+            role_suffix: None,
         }
     }
 
-    /// Defaults for a test: a database on the server of `cargo stack test`, a NATS server of its
-    /// own, and the executables beside the test's.
+    /// Returns the roles by which the processes log in.
+    pub(crate) fn roles(&self) -> Roles {
+        let secret = &self.secrets.database_password;
+        match &self.role_suffix {
+            Some(suffix) => Roles::for_test(suffix, secret),
+            None => Roles::new(secret),
+        }
+    }
+
+    /// Defaults for a test: a database and roles of its own on the server of `DATABASE_URL`, which
+    /// `cargo stack test` sets, a NATS server of its own, and the executables beside the test's.
     pub fn for_test(name: &str) -> Result<Self> {
-        let servers = ServerOptions::from_env()?;
-        ensure!(
-            servers.database_url.is_some(),
-            "no DATABASE_URL: run the tests with `cargo stack test`, which starts Postgres"
-        );
-        let directory = format!("test/stacks/{name}-{}", random_suffix());
+        let test = TestServers::from_env()?;
+        let suffix = random_suffix();
+        let directory = format!("test/stacks/{name}-{suffix}");
         let environment = Environment::start(EnvironmentOptions {
             servers: ServerOptions {
+                database_url: Some(test.database_url),
                 nats_url: None,
-                ..servers
+                nats_server: test.nats_server,
             },
             ..EnvironmentOptions::new(Workspace::current()?.subdirectory(&directory)?)
         })?;
@@ -74,7 +86,27 @@ impl StackOptions {
         let test = std::env::current_exe()?;
         let binaries = test.ancestors().nth(2).map(Path::to_path_buf);
         let binaries = binaries.context("a test is two levels below the executables")?;
-        Ok(Self::new(binaries, environment))
+        Ok(Self {
+            role_suffix: Some(suffix),
+            ..Self::new(binaries, environment)
+        })
+    }
+}
+
+/// The servers of a test run, as in [`Environment::variables`].
+#[derive(Debug, Parser)]
+struct TestServers {
+    #[arg(long, env = "DATABASE_URL", hide_env_values = true)]
+    database_url: String,
+    #[arg(long, env = "STACK_NATS_SERVER")]
+    nats_server: Option<PathBuf>,
+}
+
+impl TestServers {
+    /// Reads the environment variables only: the arguments are those of the test.
+    fn from_env() -> Result<Self> {
+        Self::try_parse_from(["stack"])
+            .context("run the tests with `cargo stack test`, which starts Postgres")
     }
 }
 

@@ -17,7 +17,7 @@ pub struct Secrets {
     pub signing_key: String,
     /// The first admin's API key.
     pub api_key: String,
-    /// The password of every database role of the stack's own Postgres.
+    /// The superuser's password of the stack's own Postgres. Those of the roles are derived from it.
     pub(crate) database_password: String,
 }
 

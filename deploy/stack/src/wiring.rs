@@ -5,6 +5,7 @@ use anyhow::{Context as _, Result};
 use crate::{
     database::url_with,
     ports::Ports,
+    roles::Roles,
     secrets::Secrets,
     service::{Auth, GATEWAY, Replicas, Service},
 };
@@ -63,8 +64,8 @@ pub struct Wiring {
     pub postgres_url: String,
     /// The name of the database.
     pub database: String,
-    /// The password of all roles; without one it is the role's name.
-    pub role_password: Option<String>,
+    /// The roles by which the services log in to Postgres.
+    pub(crate) roles: Roles,
 }
 
 /// Assigns ports to the processes of a stack. With a REST port, the default gRPC ports are preferred.
@@ -133,8 +134,7 @@ impl Wiring {
     }
 
     fn role_url(&self, role: &str) -> Result<String> {
-        let password = self.role_password.as_deref().unwrap_or(role);
-        url_with(&self.postgres_url, Some((role, password)), &self.database)
+        self.roles.url(&self.postgres_url, role, &self.database)
     }
 
     /// Returns the settings of one process.
@@ -195,7 +195,8 @@ impl Wiring {
             let name = format!("{}_METRICS_URL", name.to_uppercase());
             exports.push(variable(name, local_url(instance.metrics_port)));
         }
-        exports.push(variable("DATABASE_URL", self.admin_url()?));
+        // Not as DATABASE_URL: any tool that is started in this shell would use it as superuser.
+        exports.push(variable("GUERDON_ADMIN_DATABASE_URL", self.admin_url()?));
         exports.push(variable("NATS_URL", &self.nats_url));
         Ok(exports)
     }
@@ -223,7 +224,7 @@ mod tests {
             nats_url: "nats://127.0.0.1:1".to_owned(),
             postgres_url: "postgres://postgres@127.0.0.1:2/postgres".to_owned(),
             database: "guerdon".to_owned(),
-            role_password: None,
+            roles: Roles::new("secret"),
         }
     }
 
@@ -238,8 +239,12 @@ mod tests {
         let wiring = wiring(&Replicas::new());
         let orders = &wiring.instances[1];
         let env = wiring.environment(orders).unwrap();
-        let url = "postgres://guerdon_orders_app:guerdon_orders_app@127.0.0.1:2/guerdon";
-        assert_eq!(value(&env, "ORDERS_DATABASE_URL").as_deref(), Some(url));
+        let url = value(&env, "ORDERS_DATABASE_URL").unwrap();
+        assert!(
+            url.starts_with("postgres://guerdon_orders_app:")
+                && url.ends_with("@127.0.0.1:2/guerdon"),
+            "{url}"
+        );
         assert_eq!(value(&env, "WALLET_DATABASE_URL"), None);
         assert_eq!(value(&env, "ORDERS_OWNER_DATABASE_URL"), None);
         assert_eq!(value(&env, "IDENTITY_SIGNING_KEY"), None);
@@ -280,5 +285,12 @@ mod tests {
         assert_eq!(names, expected);
         assert_ne!(wiring.instances[2].port, wiring.instances[3].port);
         assert!(value(&wiring.exports().unwrap(), "WALLET_2_METRICS_URL").is_some());
+    }
+
+    #[test]
+    fn the_superusers_url_has_a_name_that_no_other_tool_reads() {
+        let exports = wiring(&Replicas::new()).exports().unwrap();
+        assert_eq!(value(&exports, "DATABASE_URL"), None);
+        assert!(value(&exports, "GUERDON_ADMIN_DATABASE_URL").is_some());
     }
 }

@@ -90,6 +90,11 @@ impl Workspace {
         self.state.join("logs")
     }
 
+    /// Returns the file of keys and passwords.
+    pub fn secrets(&self) -> PathBuf {
+        self.state.join("secrets")
+    }
+
     /// Removes all that is stored, but not the downloads.
     pub fn remove(self) -> Result<()> {
         for dir in [&self.state, &self.servers] {

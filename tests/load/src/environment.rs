@@ -88,7 +88,7 @@ impl Environment {
         let binaries = program.parent().context("the program is in a directory")?;
         let mut stack = StackOptions::new(binaries.to_owned(), servers);
         stack.database = Some(format!("guerdon_load_{}", options.name));
-        stack.secrets = Secrets::load_or_generate(&workspace.state.join("secrets"))?;
+        stack.secrets = Secrets::load_or_generate(&workspace.secrets())?;
         stack.replicas.insert(Service::Wallet, options.wallets);
         let stack = Stack::start(stack)?;
         lock.record(&stack.process_ids())?;

@@ -20,7 +20,6 @@ use crate::{
     environment::{Environment, EnvironmentOptions, ServerOptions},
     ports::Ports,
     progress::Progress,
-    secrets::Secrets,
     workspace::Workspace,
 };
 
@@ -74,12 +73,10 @@ fn open_workspace() -> Result<(Workspace, Progress)> {
 fn start_environment(
     workspace: &Workspace,
     servers: &ServerOptions,
-    secrets: &Secrets,
     progress: Progress,
 ) -> Result<Environment> {
     Environment::start(EnvironmentOptions {
         servers: servers.clone(),
-        password: Some(secrets.database_password.clone()),
         ports: Ports::saved_in(&workspace.state.join("ports.json")),
         progress,
         ..EnvironmentOptions::new(workspace.clone())

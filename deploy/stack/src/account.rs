@@ -1,6 +1,17 @@
-//! The account that runs Postgres when the stack runs as root, because Postgres refuses to.
+//! The account that runs servers and programs when the stack runs as root: Postgres refuses to run as
+//! root, and nothing else needs to.
 
-use std::{fs, os::unix::process::CommandExt as _, process::Command};
+use std::{
+    fs,
+    os::unix::{
+        fs::{MetadataExt as _, lchown},
+        process::CommandExt as _,
+    },
+    path::Path,
+    process::{Command, Stdio},
+};
+
+use anyhow::{Context as _, Result};
 
 /// An account of this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,15 +23,61 @@ pub(crate) struct Account {
 
 impl Account {
     /// Returns `postgres`, else `nobody`, for root, and nothing for other users.
-    pub(crate) fn for_postgres() -> Option<Self> {
+    pub(crate) fn instead_of_root() -> Option<Self> {
         rustix::process::geteuid()
             .is_root()
             .then(|| choose(&fs::read_to_string("/etc/passwd").unwrap_or_default()))
     }
 
-    /// Makes `command` run as this account, in none of root's groups.
+    /// Makes `command` run as this account, in none of root's groups, and in a directory that it may
+    /// enter.
     pub(crate) fn apply(&self, command: &mut Command) {
-        command.uid(self.uid).gid(self.gid);
+        command.uid(self.uid).gid(self.gid).current_dir("/");
+    }
+
+    /// Gives a file or directory to the account.
+    pub(crate) fn give(&self, path: &Path) -> Result<()> {
+        lchown(path, Some(self.uid), Some(self.gid))
+            .with_context(|| format!("cannot give {} to {}", path.display(), self.name))
+    }
+
+    /// Gives a directory of ours with everything in it to the account. One that the account has
+    /// already stays as it is: it may have put anything there.
+    pub(crate) fn give_all(&self, dir: &Path) -> Result<()> {
+        if fs::symlink_metadata(dir)?.uid() == self.uid {
+            return Ok(());
+        }
+        for entry in fs::read_dir(dir)? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                self.give_all(&entry.path())?;
+            } else {
+                self.give(&entry.path())?;
+            }
+        }
+        self.give(dir)
+    }
+
+    /// Returns whether the account may enter a directory, or run a program.
+    pub(crate) fn may_execute(&self, path: &Path) -> bool {
+        self.test("-x", path)
+    }
+
+    /// Returns whether the account may read a file.
+    pub(crate) fn may_read(&self, path: &Path) -> bool {
+        self.test("-r", path)
+    }
+
+    /// Asks the kernel as the account: modes, groups and access lists count, of all parents too.
+    fn test(&self, condition: &str, path: &Path) -> bool {
+        let mut test = Command::new("/bin/sh");
+        test.args(["-c", "test \"$1\" \"$2\"", "sh", condition])
+            .arg(path)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        self.apply(&mut test);
+        test.status().is_ok_and(|status| status.success())
     }
 }
 

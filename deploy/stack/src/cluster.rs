@@ -3,7 +3,7 @@
 use std::{
     fs,
     io::Write as _,
-    os::unix::fs::{OpenOptionsExt as _, chown},
+    os::unix::fs::OpenOptionsExt as _,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
     sync::Arc,
@@ -135,8 +135,7 @@ impl ClusterOptions {
             .envs([("LC_ALL", "C"), ("LANG", "C")])
             .env("PATH", path);
         if let Some(account) = &self.account {
-            // The account may have no access to our current directory.
-            account.apply(command.current_dir("/"));
+            account.apply(command);
         }
     }
 
@@ -210,11 +209,8 @@ impl ClusterOptions {
     }
 
     fn chown(&self, path: &Path) -> Result<()> {
-        let Some(account) = &self.account else {
-            return Ok(());
-        };
-        chown(path, Some(account.uid), Some(account.gid))
-            .with_context(|| format!("cannot give {} to {}", path.display(), account.name))
+        let account = self.account.as_ref();
+        account.map_or(Ok(()), |account| account.give(path))
     }
 }
 

@@ -82,6 +82,28 @@ pub(crate) fn drop_database(url: &str, name: &str) -> Result<()> {
     })
 }
 
+/// Drops the databases and roles of tests that were killed before they could.
+pub(crate) fn drop_leftovers(url: &str) -> Result<()> {
+    with_client(url, |client| {
+        for (names, what) in [
+            (
+                "select datname::text from pg_database where datname ~ '^guerdon_[0-9a-f]{8}$'",
+                "database",
+            ),
+            (
+                "select rolname::text from pg_roles where rolname ~ '^guerdon_test_[0-9a-f]{8}_'",
+                "role",
+            ),
+        ] {
+            for row in client.query(names, &[])? {
+                let name: String = row.get(0);
+                client.batch_execute(&format!("drop {what} \"{name}\""))?;
+            }
+        }
+        Ok(())
+    })
+}
+
 /// Connects, and waits until no other stack sets up the server.
 pub(crate) fn with_setup_lock<T: Send>(
     url: &str,

@@ -106,9 +106,9 @@ impl EnvironmentOptions {
         let program = self.nats_program()?;
         let port = self.ports.assign("nats", None)?;
         let log = Log::open(&self.workspace.logs(), "nats", None)?;
-        let home = self.workspace.state.join("nats");
+        self.servers.nats_server = Some(program.clone());
         self.progress.step("Starting NATS", || {
-            let nats = NatsServer::start(program, &home, port, log)?;
+            let nats = NatsServer::start(&program, self.workspace.clone(), port, log)?;
             Ok((nats, format!("NATS with JetStream on 127.0.0.1:{port}")))
         })
     }
@@ -210,6 +210,12 @@ impl Environment {
         database::ensure_database(&self.postgres_url, name)
     }
 
+    /// Drops what killed tests left behind, if the server is ours: nobody else has tests on it.
+    pub(crate) fn drop_leftovers(&self) -> Result<()> {
+        let ours = self.postgres.as_ref();
+        ours.map_or(Ok(()), |_| database::drop_leftovers(&self.postgres_url))
+    }
+
     /// Sets up a database for tests that migrate databases of their own as superuser.
     pub(crate) fn ensure_test_database(&self, name: &str) -> Result<()> {
         roles::ensure_all_named(&self.postgres_url)?;
@@ -218,11 +224,7 @@ impl Environment {
 
     /// Returns the variables by which tests and tools find the servers and a database.
     pub(crate) fn variables(&self, database: &str) -> Result<Vec<Variable>> {
-        let nats_program = match &self.nats {
-            Some(nats) => nats.program().to_owned(),
-            None => self.options.nats_program()?,
-        };
-        let nats_program = nats_program.display().to_string();
+        let nats_program = self.options.nats_program()?.display().to_string();
         Ok(vec![
             variable("DATABASE_URL", self.database_url(database)?),
             variable("NATS_URL", &self.nats_url),

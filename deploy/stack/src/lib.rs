@@ -10,6 +10,7 @@ pub mod demo;
 mod envfile;
 mod environment;
 mod find;
+mod handover;
 mod http;
 mod logs;
 mod nats;
@@ -27,6 +28,7 @@ mod wiring;
 mod workspace;
 
 pub use environment::{Environment, EnvironmentOptions, ServerOptions};
+pub use handover::is_passed;
 pub use options::StackOptions;
 pub use run_lock::RunLock;
 pub use secrets::Secrets;

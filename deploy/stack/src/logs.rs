@@ -5,6 +5,7 @@ use std::{
     collections::VecDeque,
     fs::{self, File, OpenOptions},
     io::{self, BufRead as _, BufReader, Read, Write as _},
+    os::unix::fs::OpenOptionsExt as _,
     path::Path,
     sync::{
         Arc, Mutex, PoisonError,
@@ -27,7 +28,7 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// Appends to `<dir>/<name>.log`; with a terminal, also shows every line there.
+    /// Appends to `<dir>/<name>.log`, which only we may read: it may quote addresses and data. With a terminal, also shows every line there.
     pub(crate) fn open(
         dir: &Path,
         name: &str,
@@ -38,6 +39,7 @@ impl Log {
         let file = OpenOptions::new()
             .create(true)
             .append(true)
+            .mode(0o600)
             .open(&path)
             .with_context(|| format!("cannot write {}", path.display()))?;
         Ok(Arc::new(Self {
@@ -124,6 +126,8 @@ impl Terminal {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
 
     #[test]
@@ -155,6 +159,11 @@ mod tests {
         log.follow(text.as_bytes());
         assert_eq!(log.last_lines(2), "    line 400\n    line 401\n");
         assert_eq!(fs::read_to_string(dir.join("x.log")).unwrap(), text);
+        let mode = fs::metadata(dir.join("x.log"))
+            .unwrap()
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o777, 0o600);
         fs::remove_dir_all(dir).unwrap();
     }
 }

@@ -1,9 +1,11 @@
 //! A NATS server of our own, with JetStream.
 
 use std::{
+    ffi::OsStr,
     fs,
     io::{BufRead as _, BufReader},
     net::{Ipv4Addr, SocketAddr, TcpStream},
+    os::unix::fs::DirBuilderExt as _,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
@@ -13,8 +15,10 @@ use anyhow::{Context as _, Result, ensure};
 use rustix::process::Signal;
 
 use crate::{
+    envfile,
     logs::Log,
     process::{self, Process},
+    workspace::Workspace,
 };
 
 const START_TIMEOUT: Duration = Duration::from_secs(20);
@@ -27,20 +31,33 @@ pub(crate) struct NatsServer {
     program: PathBuf,
     config: PathBuf,
     port: u16,
+    workspace: Workspace,
     log: Arc<Log>,
     process: Mutex<Option<Process>>,
 }
 
 impl NatsServer {
-    /// Starts the program with its data in `home`, and waits until it listens.
-    pub(crate) fn start(program: PathBuf, home: &Path, port: u16, log: Arc<Log>) -> Result<Self> {
-        fs::create_dir_all(home).with_context(|| format!("cannot make {}", home.display()))?;
-        let config = home.join("nats.conf");
-        fs::write(&config, configuration(home, port)?)?;
+    /// Starts the program with its data in a directory of the workspace, and waits until it listens.
+    pub(crate) fn start(
+        program: &Path,
+        workspace: Workspace,
+        port: u16,
+        log: Arc<Log>,
+    ) -> Result<Self> {
+        let home = workspace.subdirectory("nats")?.servers;
+        let (config, store) = (home.join("nats.conf"), home.join("jetstream"));
+        envfile::write_private(&config, &configuration(&store, port)?)?;
+        let mut directory = fs::DirBuilder::new();
+        directory.recursive(true).mode(0o700).create(&store)?;
+        if let Some(account) = &workspace.account {
+            account.give(&config)?;
+            account.give_all(&store)?;
+        }
         let server = Self {
-            program,
+            program: runnable(program, &workspace)?,
             config,
             port,
+            workspace,
             log,
             process: Mutex::default(),
         };
@@ -54,6 +71,7 @@ impl NatsServer {
         ensure!(running.is_none(), "NATS is running");
         let mut command = process::command(&self.program, Signal::TERM);
         command.arg("--config").arg(&self.config);
+        self.workspace.isolate(&mut command, "nats")?;
         let process = Process::spawn("NATS", command, Signal::TERM, Arc::clone(&self.log))?;
         process.wait_until_ready(START_TIMEOUT, &[], || probe(self.port))?;
         *running = Some(process);
@@ -76,10 +94,6 @@ impl NatsServer {
         self.process().as_ref().map(Process::id)
     }
 
-    pub(crate) fn program(&self) -> &Path {
-        &self.program
-    }
-
     pub(crate) fn url(&self) -> String {
         format!("nats://127.0.0.1:{}", self.port)
     }
@@ -93,6 +107,16 @@ impl Drop for NatsServer {
     fn drop(&mut self) {
         self.stop();
     }
+}
+
+/// Returns the program where the account of the servers can run it.
+fn runnable(program: &Path, workspace: &Workspace) -> Result<PathBuf> {
+    let name = program.file_name().and_then(OsStr::to_str);
+    let (directory, name) = program
+        .parent()
+        .zip(name)
+        .context("NATS is not a program")?;
+    Ok(workspace.runnable(directory, &[name])?.join(name))
 }
 
 /// Reads the line by which a NATS server greets its clients.
@@ -110,8 +134,8 @@ fn probe(port: u16) -> Result<()> {
 }
 
 /// `sync_interval: always`: by default the server acknowledges messages that are not on disk yet.
-fn configuration(home: &Path, port: u16) -> Result<String> {
-    let store = home.join("jetstream").display().to_string();
+fn configuration(store: &Path, port: u16) -> Result<String> {
+    let store = store.display().to_string();
     // JSON strings are also strings of the server's configuration language.
     let store = serde_json::to_string(&store)?;
     Ok(format!(
@@ -130,6 +154,6 @@ mod tests {
         let text = configuration(Path::new("/data/my \"nats\""), 4333).unwrap();
         assert!(text.contains("sync_interval: always"));
         assert!(text.contains("listen: \"127.0.0.1:4333\""));
-        assert!(text.contains(r#"store_dir: "/data/my \"nats\"/jetstream""#));
+        assert!(text.contains(r#"store_dir: "/data/my \"nats\"""#));
     }
 }

@@ -39,7 +39,7 @@ pub struct StackOptions {
     pub replicas: Replicas,
     pub(crate) terminal: Option<Arc<Terminal>>,
     /// The name in roles that no other stack has.
-    role_suffix: Option<String>,
+    pub(crate) role_suffix: Option<String>,
 }
 
 impl StackOptions {

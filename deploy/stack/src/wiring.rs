@@ -138,7 +138,7 @@ impl Wiring {
     }
 
     /// Returns the settings of one process.
-    pub(crate) fn environment(&self, instance: &Instance) -> Result<Vec<Variable>> {
+    pub fn environment(&self, instance: &Instance) -> Result<Vec<Variable>> {
         let secrets = &self.secrets;
         let address = |port: u16| format!("127.0.0.1:{port}");
         let mut env = vec![

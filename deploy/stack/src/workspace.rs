@@ -3,9 +3,8 @@
 
 use std::{
     env, fs,
-    os::unix::fs::{DirBuilderExt as _, MetadataExt as _},
+    os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _, chown},
     path::{Path, PathBuf},
-    process::{Command, Stdio},
 };
 
 use anyhow::{Context as _, Result, bail};
@@ -17,13 +16,13 @@ use crate::account::Account;
 pub struct Workspace {
     /// The root of the clone.
     pub root: PathBuf,
-    /// Secrets, ports, env, logs and NATS data: `.stack/` in the clone where possible.
+    /// Secrets, ports, env and logs: `.stack/` in the clone where possible.
     pub state: PathBuf,
-    /// Downloads and Postgres data: the same directory, unless the account that runs Postgres can't
-    /// reach it.
+    /// Downloads and the data of the servers: the same directory, unless the account that runs them
+    /// can't reach it.
     pub(crate) servers: PathBuf,
     pub(crate) cache: PathBuf,
-    /// The account that runs Postgres, when it isn't ours.
+    /// The account that runs servers and programs, when it isn't ours.
     pub(crate) account: Option<Account>,
     /// Why a directory is not in the clone.
     pub(crate) notes: Vec<String>,
@@ -33,16 +32,17 @@ impl Workspace {
     /// Finds the clone that holds the current directory, and makes its directories.
     pub fn current() -> Result<Self> {
         let here = env::current_dir().context("the current directory is gone")?;
-        Self::open(find_root(&here)?, Account::for_postgres())
+        Self::open(find_root(&here)?, Account::instead_of_root())
     }
 
     fn open(root: PathBuf, account: Option<Account>) -> Result<Self> {
         let (inside, outside) = (root.join(".stack"), outside(&root));
         let mut notes = Vec::new();
-        let state = match own_directory(&inside) {
+        let own = |dir: &Path| own_directory(dir, account.as_ref());
+        let state = match own(&inside) {
             Ok(()) => inside,
             Err(reason) => {
-                own_directory(&outside)?;
+                own(&outside)?;
                 notes.push(format!(
                     "state is in {} because {reason:#}",
                     outside.display()
@@ -51,10 +51,10 @@ impl Workspace {
             }
         };
         let servers = match &account {
-            Some(account) if !reachable(&state, account) => {
-                own_directory(&outside)?;
+            Some(account) if !account.may_execute(&state) => {
+                own(&outside)?;
                 notes.push(format!(
-                    "Postgres data is in {} because user {} can't reach {}",
+                    "the servers' data is in {} because user {} can't reach {}",
                     outside.display(),
                     account.name,
                     state.display()
@@ -75,13 +75,13 @@ impl Workspace {
 
     /// Makes the directories of a stack apart from the running one, such as that of the tests.
     pub fn subdirectory(&self, name: &str) -> Result<Self> {
-        let workspace = Self {
-            state: self.state.join(name),
-            servers: self.servers.join(name),
-            ..self.clone()
-        };
-        own_directory(&workspace.state)?;
-        own_directory(&workspace.servers)?;
+        let mut workspace = self.clone();
+        for part in name.split('/') {
+            workspace.state.push(part);
+            workspace.servers.push(part);
+            own_directory(&workspace.state, self.account.as_ref())?;
+            own_directory(&workspace.servers, self.account.as_ref())?;
+        }
         Ok(workspace)
     }
 
@@ -130,31 +130,24 @@ fn outside(root: &Path) -> PathBuf {
 }
 
 /// Makes `dir`, or checks that it is a directory of ours: in a shared place such as /var/tmp
-/// somebody else could have made it first.
-fn own_directory(dir: &Path) -> Result<()> {
-    // Others may pass through (the Postgres account has to), but not list it.
+/// somebody else could have made it first. Nobody else may enter it, apart from the account of the
+/// servers, which may pass through but not list it.
+fn own_directory(dir: &Path, account: Option<&Account>) -> Result<()> {
     fs::DirBuilder::new()
         .recursive(true)
-        .mode(0o711)
+        .mode(0o700)
         .create(dir)
         .with_context(|| format!("cannot make {}", dir.display()))?;
     let metadata = fs::symlink_metadata(dir)?;
     if !metadata.is_dir() || metadata.uid() != rustix::process::geteuid().as_raw() {
         bail!("{} belongs to another user", dir.display());
     }
+    let mode = if account.is_some() { 0o710 } else { 0o700 };
+    fs::set_permissions(dir, fs::Permissions::from_mode(mode))?;
+    if let Some(account) = account {
+        chown(dir, None, Some(account.gid))?;
+    }
     Ok(())
-}
-
-fn reachable(dir: &Path, account: &Account) -> bool {
-    let mut probe = Command::new("/bin/sh");
-    probe
-        .args(["-c", "cd \"$1\"", "sh"])
-        .arg(dir)
-        .current_dir("/")
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
-    account.apply(&mut probe);
-    probe.status().is_ok_and(|status| status.success())
 }
 
 #[cfg(test)]
@@ -171,6 +164,23 @@ mod tests {
     #[test]
     fn a_folder_outside_of_a_clone_is_an_error() {
         assert!(find_root(Path::new("/")).is_err());
+    }
+
+    #[test]
+    fn a_directory_is_closed_to_all_but_us_and_the_account_of_the_servers() {
+        let dir = env::temp_dir().join(format!("stack-directory-{}", std::process::id()));
+        let account = Account::instead_of_root();
+        // As an earlier version made it.
+        fs::DirBuilder::new().mode(0o755).create(&dir).unwrap();
+        own_directory(&dir, account.as_ref()).unwrap();
+        let metadata = fs::metadata(&dir).unwrap();
+        fs::remove_dir(&dir).unwrap();
+        let Some(account) = account else {
+            assert_eq!(metadata.mode() & 0o777, 0o700);
+            return;
+        };
+        assert_eq!(metadata.mode() & 0o777, 0o710);
+        assert_eq!((metadata.uid(), metadata.gid()), (0, account.gid));
     }
 
     #[test]

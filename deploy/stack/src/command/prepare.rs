@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::Args;
 
 use super::{cargo, node, open_workspace, start_environment};
-use crate::{environment::ServerOptions, run_lock::RunLock, secrets::Secrets};
+use crate::{environment::ServerOptions, run_lock::RunLock};
 
 #[derive(Debug, Args)]
 pub(super) struct PrepareArgs {
@@ -19,8 +19,7 @@ pub(super) fn run(args: &PrepareArgs) -> Result<ExitCode> {
     let lock = RunLock::take(&workspace.state, "The stack")?;
     cargo::run(cargo::cargo(&workspace.root).args(["fetch", "--locked"]))?;
     node::install(&workspace.root, progress);
-    let secrets = Secrets::load_or_generate(&workspace.state.join("secrets"))?;
-    let environment = start_environment(&workspace, &args.servers, &secrets, progress)?;
+    let environment = start_environment(&workspace, &args.servers, progress)?;
     lock.record(&environment.process_ids())?;
     drop(environment);
     progress.line("Ready: `cargo stack up` and `cargo stack test` need no network now.");

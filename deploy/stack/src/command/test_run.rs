@@ -34,6 +34,7 @@ impl TestRun {
         let signals = Signals::catch()?;
         for temporary in ["stacks", "nats", "logs"] {
             let _ = fs::remove_dir_all(tests.state.join(temporary));
+            let _ = fs::remove_dir_all(tests.servers.join(temporary));
         }
         let environment = Environment::start(EnvironmentOptions {
             servers: ServerOptions::from_env()?,
@@ -43,6 +44,7 @@ impl TestRun {
             ..EnvironmentOptions::new(tests)
         })?;
         lock.record(&environment.process_ids())?;
+        environment.drop_leftovers()?;
         let run = Self {
             root: workspace.root.clone(),
             signals,
@@ -55,7 +57,8 @@ impl TestRun {
     /// dependencies a second time.
     pub(super) fn build(&self, args: &[OsString]) -> Result<ExitStatus> {
         let mut build = cargo::cargo(&self.root);
-        build.args(["build", "--bins", "--tests"]).args(args);
+        build.args(["build", "--locked", "--bins", "--tests"]);
+        build.args(args.iter().filter(|arg| *arg != "--locked"));
         cargo::supervise(&mut build, &self.signals)
     }
 

@@ -13,7 +13,13 @@ use std::{
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 
-use super::{cargo::build_programs, open_workspace, signals::Signals, start_environment, summary};
+use super::{
+    cargo::build_programs,
+    open_workspace,
+    signals::Signals,
+    start_environment,
+    summary::{self, Summary},
+};
 use crate::{
     demo, envfile,
     environment::ServerOptions,
@@ -53,6 +59,9 @@ pub(super) struct UpArgs {
     /// Data to play with, created once everything is ready: `demo` is a small shop.
     #[arg(long, value_enum)]
     seed: Option<Seed>,
+    /// Print the API key and the passwords of Postgres and NATS, which are in `.stack/env`.
+    #[arg(long)]
+    show_secrets: bool,
     #[command(flatten)]
     servers: ServerOptions,
 }
@@ -90,8 +99,8 @@ pub(super) fn run(args: &UpArgs) -> Result<ExitCode> {
         ..StackOptions::new(binaries, environment)
     })?;
     lock.record(&stack.process_ids())?;
-    let result = show(args.seed, &workspace, &stack, &terminal, progress)
-        .and_then(|()| watch(&stack, &signals));
+    let result =
+        show(args, &workspace, &stack, &terminal, progress).and_then(|()| watch(&stack, &signals));
     progress.line("\nStopping ...");
     let _ = fs::remove_file(workspace.state.join("env"));
     drop(stack);
@@ -110,7 +119,7 @@ fn programs(args: &UpArgs, workspace: &Workspace, progress: Progress) -> Result<
 
 /// Seeds the stack on request, prints the summary, then the logs.
 fn show(
-    seed: Option<Seed>,
+    args: &UpArgs,
     workspace: &Workspace,
     stack: &Stack,
     terminal: &Terminal,
@@ -118,7 +127,7 @@ fn show(
 ) -> Result<()> {
     let wiring = stack.wiring();
     let mut seeded = String::new();
-    if let Some(Seed::Demo) = seed {
+    if let Some(Seed::Demo) = args.seed {
         progress.line("  ..  Creating the demo shop");
         let created = demo::seed(&wiring.rest_url(), &wiring.secrets.api_key)?;
         let summary = demo::summary(&created);
@@ -126,7 +135,12 @@ fn show(
     }
     let env = workspace.state.join("env");
     envfile::write_private(&env, &envfile::render(&wiring.exports()?))?;
-    let summary = summary::render(wiring, &env, &workspace.logs())?;
+    let summary = summary::render(&Summary {
+        wiring,
+        env: &env,
+        logs: &workspace.logs(),
+        secrets: args.show_secrets,
+    })?;
     let _ = stdout().write_all((summary + &seeded).as_bytes());
     terminal.open();
     Ok(())

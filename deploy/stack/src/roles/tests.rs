@@ -66,6 +66,12 @@ fn a_test_logs_in_with_roles_of_its_own() {
 
     test.drop_logins(url).unwrap();
     assert_eq!(stored_passwords(url), before);
+
+    // As if a second test were killed.
+    test.ensure(url, Server::Foreign).unwrap();
+    crate::database::ensure_database(url, "guerdon_01234567").unwrap();
+    environment.drop_leftovers().unwrap();
+    assert_eq!(stored_passwords(url), before);
     drop(environment);
     workspace.remove().unwrap();
 }

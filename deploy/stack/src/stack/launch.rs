@@ -9,8 +9,7 @@ use super::Stack;
 use crate::{
     http,
     logs::Log,
-    process::{self, Process},
-    programs,
+    process::Process,
     service::GATEWAY,
     wiring::{Instance, Variable},
 };
@@ -30,7 +29,7 @@ impl Stack {
         let title = "Setting up the database";
         environment.options.progress.step(title, || {
             environment.ensure_database(name, &self.wiring.roles)?;
-            programs::migrate(&self.options.binaries, &self.wiring)?;
+            self.programs.migrate(&self.wiring)?;
             Ok(((), format!("database {name}, migrated")))
         })
     }
@@ -87,10 +86,9 @@ impl Stack {
     pub(super) fn spawn(&self, instance: &Instance, env: &[Variable]) -> Result<Arc<Process>> {
         let logs = self.environment().options.workspace.logs();
         let log = Log::open(&logs, &instance.name, self.options.terminal.as_ref())?;
-        let program = programs::find(&self.options.binaries, instance.program())?;
-        let mut command = process::command(&program, Signal::TERM);
-        command.envs(self.wiring.environment(instance)?);
-        command.envs(env.iter().cloned());
+        let mut settings = self.wiring.environment(instance)?;
+        settings.extend(env.iter().cloned());
+        let command = self.programs.command(instance.program(), settings)?;
         let process = Arc::new(Process::spawn(&instance.name, command, Signal::TERM, log)?);
         let mut running = self.running();
         running.insert(instance.name.clone(), Arc::clone(&process));

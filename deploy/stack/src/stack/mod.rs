@@ -4,7 +4,7 @@ mod launch;
 
 use std::{
     collections::BTreeMap,
-    process::{Command, ExitStatus},
+    process::ExitStatus,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -17,7 +17,7 @@ use crate::{
     environment::Environment,
     options::{StackOptions, unique_database},
     process::{Process, poll},
-    programs,
+    programs::Programs,
     service::{GATEWAY, Service},
     wiring::{self, Variable, Wiring},
 };
@@ -31,6 +31,7 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(27);
 pub struct Stack {
     wiring: Wiring,
     options: StackOptions,
+    programs: Programs,
     processes: Mutex<BTreeMap<String, Arc<Process>>>,
 }
 
@@ -45,8 +46,10 @@ impl Stack {
     /// Sets up the database and migrates it. The ports are assigned, and nobody listens yet.
     pub fn without_processes(mut options: StackOptions) -> Result<Self> {
         let wiring = wire(&mut options)?;
+        let workspace = &options.environment.options.workspace;
         let stack = Self {
             wiring,
+            programs: Programs::find(&options.binaries, workspace)?,
             options,
             processes: Mutex::default(),
         };
@@ -121,11 +124,8 @@ impl Stack {
     /// Runs `wallet-svc verify`. Fails with its report when the ledger is inconsistent.
     pub fn verify_ledger(&self) -> Result<()> {
         let wiring = &self.wiring;
-        let name = Service::Wallet.program();
-        let output = Command::new(programs::find(&self.options.binaries, name)?)
-            .arg("verify")
-            .envs(wiring.environment(wiring.instance(name)?)?)
-            .output()?;
+        let settings = wiring.environment(wiring.instance(Service::Wallet.program())?)?;
+        let output = self.programs.output(Service::Wallet, "verify", settings)?;
         let (report, errors) = (&output.stdout, &output.stderr);
         ensure!(
             output.status.success(),

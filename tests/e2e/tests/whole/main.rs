@@ -5,6 +5,7 @@ mod crash;
 mod demo;
 mod errors;
 mod flow;
+mod handover;
 mod outage;
 mod ports;
 mod readme;

@@ -41,19 +41,21 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let (mut succeeded, mut changed) = (0, 0);
     let started = Instant::now();
     for number in 1..=arguments.count {
-        match start() {
-            Ok(false) => succeeded += 1,
-            Ok(true) => {
-                succeeded += 1;
-                changed += 1;
-            }
-            Err(error) => println!("start {number}: {error:#}"),
-        }
+        let began = Instant::now();
+        let outcome = start();
+        succeeded += u32::from(outcome.is_ok());
+        changed += u32::from(matches!(outcome, Ok(true)));
+        println!(
+            "start {number} of {}: {} ({:.1} s)",
+            arguments.count,
+            describe(&outcome),
+            began.elapsed().as_secs_f64()
+        );
     }
     stop.store(true, Ordering::Relaxed);
     ensure!(
         competitor.join().is_ok(),
-        "the thread that takes ports panicked"
+        "starts: the thread that takes ports panicked, so the ports were not busy"
     );
     println!(
         "{succeeded} of {} starts on busy ports succeeded, {changed} with changed ports, {:.1} s each",
@@ -62,6 +64,14 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     );
     ensure!(succeeded == arguments.count, "starts failed");
     Ok(())
+}
+
+fn describe(outcome: &anyhow::Result<bool>) -> String {
+    match outcome {
+        Ok(false) => "ready".to_owned(),
+        Ok(true) => "ready, with changed ports".to_owned(),
+        Err(error) => format!("FAILED: {error:#}"),
+    }
 }
 
 /// Starts and stops a stack. Returns whether a process had to change its port.

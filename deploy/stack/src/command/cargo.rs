@@ -41,7 +41,7 @@ fn is_set_by_cargo_run(name: &str) -> bool {
 pub(super) fn build_programs(root: &Path, release: bool) -> Result<PathBuf> {
     let mut build = cargo(root);
     // One call for all: `--package` would build shared dependencies with other features.
-    build.arg("build");
+    build.args(["build", "--locked"]);
     for program in programs() {
         build.args(["--bin", program]);
     }

@@ -30,8 +30,8 @@ pub(super) fn run(args: &[OsString]) -> Result<ExitCode> {
     let skipped = environment.directory().join("skipped");
     let _ = fs::remove_file(&skipped);
     let mut test = cargo::cargo(&workspace.root);
-    test.arg("test")
-        .args(args)
+    test.args(["test", "--locked"])
+        .args(unlocked(args))
         .env("SQLX_OFFLINE", "true")
         .env("STACK_SKIPPED_TESTS", &skipped);
     let status = run.execute(&mut test, &environment, DATABASE)?;
@@ -44,6 +44,14 @@ pub(super) fn run(args: &[OsString]) -> Result<ExitCode> {
 fn skipped_summary(reports: &str) -> String {
     let tests: Vec<_> = reports.lines().map(|test| format!("\n  {test}")).collect();
     format!("\nskipped tests: {}{}", tests.len(), tests.concat())
+}
+
+/// Returns the arguments without `--locked`, which cargo takes once: it is always given.
+fn unlocked(args: &[OsString]) -> impl Iterator<Item = &OsString> {
+    let end = args.iter().position(|arg| arg == "--");
+    let (ours, theirs) = args.split_at(end.unwrap_or(args.len()));
+    let ours = ours.iter().filter(|arg| *arg != "--locked");
+    ours.chain(theirs)
 }
 
 /// Selects the arguments that the build before the tests must share.
@@ -72,6 +80,13 @@ mod tests {
         assert_eq!(skipped_summary(""), "\nskipped tests: 0");
         let summary = "\nskipped tests: 2\n  a: no node\n  b: no network";
         assert_eq!(skipped_summary("a: no node\nb: no network\n"), summary);
+    }
+
+    #[test]
+    fn the_lock_file_is_never_rewritten() {
+        let args = ["--locked", "-p", "stack", "--", "--locked"].map(OsString::from);
+        let passed: Vec<_> = unlocked(&args).collect();
+        assert_eq!(passed, ["-p", "stack", "--", "--locked"]);
     }
 
     #[test]

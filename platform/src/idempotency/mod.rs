@@ -38,6 +38,8 @@
 //! # }
 //! ```
 //!
+//! A use case that asks another service first calls [`find_replay`] before it does.
+//!
 //! # A saga
 //!
 //! [`begin_in_tx`], in the transaction that begins the saga, leaves the record in progress. Store
@@ -59,7 +61,7 @@ use tonic::metadata::{AsciiMetadataValue, MetadataMap};
 use crate::error::{Code, Failure};
 pub use key::{Key, Scope};
 pub use records::{Begin, Columns, Record, begin_in_tx, complete_in_tx, find_in_tx, forget_in_tx};
-pub use work::{Started, Work, start};
+pub use work::{Started, Work, find_replay, start};
 
 /// The metadata of the client's `Idempotency-Key`.
 pub const KEY: &str = "guerdon-idempotency-key";

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use sqlx::{PgConnection, error::DatabaseError};
+use sqlx::{PgConnection, PgPool, error::DatabaseError};
 
 use super::{Error, Key, Scope};
 use crate::pg::{self, Schema};
@@ -106,6 +106,24 @@ pub async fn forget_in_tx(
     Ok(())
 }
 
+/// Finds the recorded response of a key, and writes nothing.
+pub(super) async fn find_response(
+    pool: &PgPool,
+    schema: Schema,
+    key: &Key,
+) -> Result<Option<Vec<u8>>, Error> {
+    let sql = schema.sql(
+        "select scope, request_hash, response from :schema.idempotency_keys
+         where scope = $1 and (response is null or created_at >= now() - interval '24 hours')",
+    );
+    let row: Option<Row> = sqlx::query_as(sql)
+        .bind(key.scope.as_bytes())
+        .fetch_optional(pool)
+        .await?;
+    row.map(|row| Record::from(row).response_for(key))
+        .transpose()
+}
+
 /// Finds the records of these keys. Deletes expired ones, so that a batch can insert new ones.
 pub async fn find_in_tx(
     conn: &mut PgConnection,
@@ -123,13 +141,9 @@ pub async fn find_in_tx(
     );
     let scopes: Vec<&[u8]> = scopes.iter().map(Scope::as_bytes).collect();
     let rows: Vec<Row> = sqlx::query_as(sql).bind(scopes).fetch_all(conn).await?;
-    let records = rows.into_iter().filter_map(|row| {
-        let record = Record {
-            request_hash: row.request_hash,
-            response: row.response,
-        };
-        Some((Scope::from_bytes(&row.scope)?, record))
-    });
+    let records = rows
+        .into_iter()
+        .filter_map(|row| Some((Scope::from_bytes(&row.scope)?, Record::from(row))));
     Ok(records.collect())
 }
 
@@ -138,6 +152,15 @@ struct Row {
     scope: Vec<u8>,
     request_hash: Vec<u8>,
     response: Option<Vec<u8>>,
+}
+
+impl From<Row> for Record {
+    fn from(row: Row) -> Self {
+        Self {
+            request_hash: row.request_hash,
+            response: row.response,
+        }
+    }
 }
 
 /// Completed records as columns for `unnest`, to insert them with other rows in one statement:

@@ -4,7 +4,7 @@ use std::ops::{Deref, DerefMut};
 
 use sqlx::{PgConnection, PgPool, Postgres, Transaction};
 
-use super::{Begin, Error, Key, Reply, Scope, begin_in_tx, complete_in_tx};
+use super::{Begin, Error, Key, Reply, Scope, begin_in_tx, complete_in_tx, records::find_response};
 use crate::pg::{self, Schema};
 
 /// The result of starting a use case.
@@ -40,6 +40,23 @@ pub async fn start<T: prost::Message + Default>(
     }
     let scope = key.map(|key| key.scope);
     Ok(Started::Fresh(Work { tx, schema, scope }))
+}
+
+/// Finds the reply that an earlier request with the key had. A use case that asks another service
+/// calls it before it asks: what was done before is repeated whatever that service says now, and also
+/// while it is unavailable. Fails if the body differs or the first request still runs.
+///
+/// It claims nothing: [`start`] looks again.
+pub async fn find_replay<T: prost::Message + Default>(
+    pool: &PgPool,
+    schema: Schema,
+    key: Option<&Key>,
+) -> Result<Option<Reply<T>>, Error> {
+    let Some(key) = key else { return Ok(None) };
+    let recorded = find_response(pool, schema, key).await?;
+    recorded
+        .map(|response| Reply::replay(&response))
+        .transpose()
 }
 
 impl Work {

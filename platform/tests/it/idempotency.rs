@@ -172,6 +172,36 @@ async fn a_key_expires_after_a_day(_: PgPoolOptions, options: PgConnectOptions) 
 }
 
 #[sqlx::test(migrations = false)]
+async fn a_replay_is_found_before_the_work_begins(_: PgPoolOptions, options: PgConnectOptions) {
+    let harness = harness(options).await;
+    let find = async |key: Option<&Key>| {
+        idempotency::find_replay::<Timestamp>(&harness.pool, harness.schema, key).await
+    };
+    let first = key("k", "00");
+    assert_eq!(find(None).await.unwrap(), None);
+    assert_eq!(find(Some(&first)).await.unwrap(), None);
+
+    call(&harness, Some(&first), 1).await.unwrap();
+    let replay = Reply {
+        message: resource(1),
+        replayed: true,
+    };
+    assert_eq!(find(Some(&first)).await.unwrap(), Some(replay));
+    let reused = Failure::from(find(Some(&key("k", "01"))).await.unwrap_err());
+    assert_eq!(reused.code, Code::IdempotencyKeyReused);
+
+    harness
+        .execute("update :schema.idempotency_keys set created_at = now() - interval '25 hours'")
+        .await;
+    assert_eq!(find(Some(&first)).await.unwrap(), None);
+    harness
+        .execute("update :schema.idempotency_keys set response = null")
+        .await;
+    let in_use = Failure::from(find(Some(&first)).await.unwrap_err());
+    assert_eq!(in_use.code, Code::IdempotencyKeyInUse);
+}
+
+#[sqlx::test(migrations = false)]
 async fn a_key_is_in_use_until_its_saga_ends(_: PgPoolOptions, options: PgConnectOptions) {
     let harness = harness(options).await;
     let key = key("k", "00");

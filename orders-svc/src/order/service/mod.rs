@@ -61,13 +61,7 @@ impl Orders {
 
     /// Finds the recorded reply of the key, if its request had its effect before.
     async fn find_replay(&self, key: Option<&Key>) -> Result<Option<OrderReply>, Error> {
-        let Some(key) = key else { return Ok(None) };
-        let mut conn = self.pool.acquire().await?;
-        let mut records = idempotency::find_in_tx(&mut conn, SCHEMA, &[*key.scope()]).await?;
-        let Some(record) = records.remove(key.scope()) else {
-            return Ok(None);
-        };
-        Ok(Some(Reply::replay(&record.response_for(key)?)?))
+        Ok(idempotency::find_replay(&self.pool, SCHEMA, key).await?)
     }
 
     /// Writes a changed order, and appends its events to the outbox.

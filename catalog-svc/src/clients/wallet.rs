@@ -1,9 +1,9 @@
-//! wallet-svc: assets and the settings that contexts share, through a cache.
+//! wallet-svc: assets and the settings that contexts share.
 //!
-//! A response is used for a few seconds without a new request, and for a day while wallet-svc is
-//! unavailable.
+//! An asset is asked for whenever one is written: whether it is enabled may have changed a moment ago.
+//! While wallet-svc is unavailable, the last response is used for a day, if the asset was enabled in it.
 
-use std::{future::Future, time::Duration};
+use std::time::Duration;
 
 use moka::future::Cache;
 use platform::{
@@ -17,7 +17,7 @@ use proto::wallet::v1::{
 };
 use tokio::time::Instant;
 
-/// Age up to which a response is used without a new request.
+/// Age up to which settings are used without a new request: they change with a restart of wallet-svc.
 const FRESH_TTL: Duration = Duration::from_secs(5);
 /// Age up to which a response is used while wallet-svc is unavailable.
 const STALE_TTL: Duration = Duration::from_hours(24);
@@ -38,13 +38,14 @@ pub struct Asset {
 pub struct Wallet {
     assets: AssetServiceClient<Client>,
     settings: SettingsServiceClient<Client>,
-    asset_cache: Cache<String, Cached<Asset>>,
-    default_asset_cache: Cache<(), Cached<String>>,
+    /// By code in lower case.
+    last_assets: Cache<String, Asset>,
+    default_asset: Cache<(), DefaultAsset>,
 }
 
 #[derive(Debug, Clone)]
-struct Cached<T> {
-    value: T,
+struct DefaultAsset {
+    code: String,
     stored_at: Instant,
 }
 
@@ -54,11 +55,11 @@ impl Wallet {
         Self {
             assets: client.service(),
             settings: client.service(),
-            asset_cache: Cache::builder()
+            last_assets: Cache::builder()
                 .max_capacity(MAX_ASSETS)
                 .time_to_live(STALE_TTL)
                 .build(),
-            default_asset_cache: Cache::builder()
+            default_asset: Cache::builder()
                 .max_capacity(1)
                 .time_to_live(STALE_TTL)
                 .build(),
@@ -68,23 +69,65 @@ impl Wallet {
     /// Finds the asset with this code, in any case.
     pub async fn find_asset(&self, code: &str) -> Result<Option<Asset>, Failure> {
         let key = code.to_ascii_lowercase();
-        fetch_or_cached(&self.asset_cache, key, self.fetch_asset(code)).await
+        match self.fetch_asset(code).await {
+            Ok(Some(asset)) => {
+                self.last_assets.insert(key, asset.clone()).await;
+                Ok(Some(asset))
+            }
+            Ok(None) => {
+                self.last_assets.invalidate(&key).await;
+                Ok(None)
+            }
+            Err(failure) => self.last_enabled(&key, failure).await.map(Some),
+        }
+    }
+
+    /// Returns the asset that a request failed to fetch as it was last seen. One that was disabled may
+    /// be enabled by now: its request fails.
+    async fn last_enabled(&self, key: &str, failure: Failure) -> Result<Asset, Failure> {
+        if !failure.code.is_transient() {
+            return Err(failure);
+        }
+        let last = self.last_assets.get(key).await;
+        match last.filter(|asset| asset.enabled) {
+            Some(asset) => {
+                tracing::debug!(%failure, "wallet client: request failed, using the last response");
+                Ok(asset)
+            }
+            None => Err(failure),
+        }
     }
 
     /// Returns the code of the asset of products without one.
     pub async fn default_asset_code(&self) -> Result<String, Failure> {
-        let code = fetch_or_cached(&self.default_asset_cache, (), self.fetch_default()).await?;
-        code.ok_or_else(|| Failure::internal("wallet-svc responded without settings"))
+        let last = self.default_asset.get(&()).await;
+        if let Some(last) = &last
+            && last.stored_at.elapsed() < FRESH_TTL
+        {
+            return Ok(last.code.clone());
+        }
+        match (self.fetch_default().await, last) {
+            (Ok(code), _) => {
+                let stored_at = Instant::now();
+                let stored = DefaultAsset {
+                    code: code.clone(),
+                    stored_at,
+                };
+                self.default_asset.insert((), stored).await;
+                Ok(code)
+            }
+            (Err(failure), Some(last)) if failure.code.is_transient() => {
+                tracing::debug!(%failure, "wallet client: request failed, using the last response");
+                Ok(last.code)
+            }
+            (Err(failure), _) => Err(failure),
+        }
     }
 
     /// Stores an asset that an event changed.
     pub async fn store(&self, asset: Asset) {
         let key = asset.code.to_ascii_lowercase();
-        let cached = Cached {
-            value: asset,
-            stored_at: Instant::now(),
-        };
-        self.asset_cache.insert(key, cached).await;
+        self.last_assets.insert(key, asset).await;
     }
 
     async fn fetch_asset(&self, code: &str) -> Result<Option<Asset>, Failure> {
@@ -98,7 +141,7 @@ impl Wallet {
         }
     }
 
-    async fn fetch_default(&self) -> Result<Option<String>, Failure> {
+    async fn fetch_default(&self) -> Result<String, Failure> {
         let response = self
             .settings
             .clone()
@@ -106,46 +149,9 @@ impl Wallet {
             .await
             .map_err(|status| Failure::from_status(&status))?;
         let settings = response.into_inner().settings;
-        Ok(settings.map(|settings| settings.default_asset_code))
-    }
-}
-
-/// Returns a fresh value, fetched if the cached one is older; while wallet-svc is unavailable, the
-/// cached one of any age.
-async fn fetch_or_cached<K, T>(
-    cache: &Cache<K, Cached<T>>,
-    key: K,
-    fetch: impl Future<Output = Result<Option<T>, Failure>>,
-) -> Result<Option<T>, Failure>
-where
-    K: std::hash::Hash + Eq + Send + Sync + 'static,
-    T: Clone + Send + Sync + 'static,
-{
-    let last = cache.get(&key).await;
-    if let Some(last) = last
-        .as_ref()
-        .filter(|last| last.stored_at.elapsed() < FRESH_TTL)
-    {
-        return Ok(Some(last.value.clone()));
-    }
-    match (fetch.await, last) {
-        (Ok(Some(value)), _) => {
-            let cached = Cached {
-                value: value.clone(),
-                stored_at: Instant::now(),
-            };
-            cache.insert(key, cached).await;
-            Ok(Some(value))
-        }
-        (Ok(None), _) => {
-            cache.invalidate(&key).await;
-            Ok(None)
-        }
-        (Err(failure), Some(last)) if failure.code.is_transient() => {
-            tracing::debug!(%failure, "wallet client: request failed, using the cached response");
-            Ok(Some(last.value))
-        }
-        (Err(failure), _) => Err(failure),
+        let settings =
+            settings.ok_or_else(|| Failure::internal("wallet-svc responded without settings"))?;
+        Ok(settings.default_asset_code)
     }
 }
 

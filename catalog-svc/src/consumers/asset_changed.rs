@@ -28,7 +28,8 @@ impl FollowAssets {
             "insert into catalog.assets as stored (code, decimal_places, version)
              values ($1, $2, $3)
              on conflict (code) do update
-             set decimal_places = excluded.decimal_places, version = excluded.version
+             set decimal_places = greatest(stored.decimal_places, excluded.decimal_places),
+                 version = excluded.version
              where stored.version < excluded.version",
             event.asset_code,
             decimal_places as _,

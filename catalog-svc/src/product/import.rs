@@ -70,6 +70,9 @@ impl Products {
         lines: Vec<Line>,
         mode: Mode,
     ) -> Result<Reply<wire::ImportProductsResponse>, Error> {
+        if let Some(reply) = idempotency::find_replay(&self.context.pool, SCHEMA, key).await? {
+            return Ok(reply);
+        }
         let default_asset = self.wallet.default_asset_code().await?;
         let assets = self.assets_of(&lines, &default_asset).await?;
         let mut work = match idempotency::start(&self.context.pool, SCHEMA, key).await? {

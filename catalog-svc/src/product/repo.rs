@@ -229,8 +229,8 @@ pub(crate) async fn next_rank(conn: &mut PgConnection) -> Result<Rank, sqlx::Err
     Ok(last.map_or_else(Rank::first, Rank::next))
 }
 
-/// Stores an asset for reads, unless an event has: events are never older than responses. Mostly
-/// nothing is new, and then nothing is locked.
+/// Stores an asset for reads. Decimals are never lowered, so those stored by an event or by a later
+/// response stay. Mostly nothing is new, and then nothing is locked.
 pub(crate) async fn store_asset_in_tx(
     conn: &mut PgConnection,
     asset: &PricingAsset,
@@ -238,10 +238,10 @@ pub(crate) async fn store_asset_in_tx(
     sqlx::query!(
         "insert into catalog.assets (code, decimal_places)
          select $1, $2 where not exists (
-             select from catalog.assets where code = $1 and (decimal_places = $2 or version > 0)
+             select from catalog.assets where code = $1 and decimal_places >= $2
          )
          on conflict (code) do update set decimal_places = excluded.decimal_places
-         where assets.version = 0",
+         where assets.decimal_places < excluded.decimal_places",
         asset.code,
         asset.decimal_places as _,
     )

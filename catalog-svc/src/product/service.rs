@@ -75,6 +75,9 @@ impl Products {
         key: Option<&Key>,
         new: NewProduct,
     ) -> Result<Reply<wire::Product>, Error> {
+        if let Some(reply) = idempotency::find_replay(&self.context.pool, SCHEMA, key).await? {
+            return Ok(reply);
+        }
         let code = match &new.asset_code {
             Some(code) => code.clone(),
             None => self.wallet.default_asset_code().await?,

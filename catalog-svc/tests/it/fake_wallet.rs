@@ -1,6 +1,7 @@
 //! A fake wallet-svc with four assets, which can be made unavailable.
 
 use std::{
+    collections::HashMap,
     net::SocketAddr,
     sync::{
         Arc, Mutex,
@@ -17,15 +18,16 @@ use proto::wallet::v1::{
 use tokio::net::TcpListener;
 use tonic::{Request, Response, Status, transport::server::TcpIncoming};
 
-/// `usd` with 2 decimals, `points` with none, `btc` with 8; `old` is disabled.
+/// `usd` with 2 decimals, `points` with none, `btc` with 8; `old` is disabled at first.
 pub struct FakeWallet {
     pub address: SocketAddr,
     state: State,
 }
 
-#[derive(Clone, Default)]
+#[derive(Clone)]
 struct State {
-    requested: Arc<Mutex<Vec<String>>>,
+    /// By code.
+    assets: Arc<Mutex<HashMap<String, wire::Asset>>>,
     unavailable: Arc<AtomicBool>,
 }
 
@@ -33,7 +35,11 @@ impl FakeWallet {
     pub async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let state = State::default();
+        let assets = [("usd", 2), ("old", 2), ("points", 0), ("btc", 8)].map(asset);
+        let state = State {
+            assets: Arc::new(Mutex::new(assets.into())),
+            unavailable: Arc::default(),
+        };
         let server = tonic::transport::Server::builder()
             .add_service(AssetServiceServer::new(state.clone()))
             .add_service(SettingsServiceServer::new(state.clone()))
@@ -42,14 +48,15 @@ impl FakeWallet {
         Self { address, state }
     }
 
-    /// Returns the codes of the requested assets.
-    pub fn requested_assets(&self) -> Vec<String> {
-        self.state.requested.lock().unwrap().clone()
+    /// Changes an asset; no event is published.
+    pub fn change(&self, code: &str, change: impl FnOnce(&mut wire::Asset)) {
+        let mut assets = self.state.assets.lock().unwrap();
+        change(assets.get_mut(code).unwrap());
     }
 
-    /// Makes every later call fail.
-    pub fn make_unavailable(&self) {
-        self.state.unavailable.store(true, Ordering::SeqCst);
+    /// Makes every later call fail, or succeed again.
+    pub fn set_available(&self, available: bool) {
+        self.state.unavailable.store(!available, Ordering::SeqCst);
     }
 }
 
@@ -62,13 +69,14 @@ impl State {
     }
 }
 
-fn asset(code: &str, decimal_places: u32) -> wire::Asset {
-    wire::Asset {
+fn asset((code, decimal_places): (&str, u32)) -> (String, wire::Asset) {
+    let asset = wire::Asset {
         code: code.into(),
         decimal_places,
         enabled: code != "old",
         ..wire::Asset::default()
-    }
+    };
+    (code.into(), asset)
 }
 
 #[tonic::async_trait]
@@ -78,15 +86,9 @@ impl AssetService for State {
         request: Request<wire::GetAssetRequest>,
     ) -> Result<Response<wire::GetAssetResponse>, Status> {
         self.check()?;
-        let code = request.into_inner().code;
-        self.requested.lock().unwrap().push(code.clone());
-        let asset = match code.to_lowercase().as_str() {
-            "usd" => asset("usd", 2),
-            "old" => asset("old", 2),
-            "points" => asset("points", 0),
-            "btc" => asset("btc", 8),
-            _ => return Err(Failure::new(Code::AssetNotFound, "asset not found").into()),
-        };
+        let code = request.into_inner().code.to_lowercase();
+        let asset = self.assets.lock().unwrap().get(&code).cloned();
+        let asset = asset.ok_or_else(|| Failure::new(Code::AssetNotFound, "asset not found"))?;
         Ok(Response::new(wire::GetAssetResponse { asset: Some(asset) }))
     }
 

@@ -35,6 +35,46 @@ async fn a_repeated_create_replays_its_response(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
+async fn a_replay_asks_no_other_service(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let category = app.category("Shoes").await;
+    let product = |hash| keyed(new_product(&category), "POST /products", hash);
+    let line = wire::ImportLine {
+        line: 1,
+        product: Some(new_product(&category)),
+    };
+    let import = |hash| {
+        let request = wire::ImportProductsRequest {
+            lines: vec![line.clone()],
+            ..Default::default()
+        };
+        keyed(request, "POST /products/import", hash)
+    };
+    let mut products = app.admin.products();
+    let created = products.create_product(product("aa")).await.unwrap();
+    let imported = products.import_products(import("aa")).await.unwrap();
+
+    let replays = async || {
+        let mut products = app.admin.products();
+        let again = products.create_product(product("aa")).await.unwrap();
+        assert!(idempotency::is_replay(again.metadata()));
+        assert_eq!(again.get_ref(), created.get_ref());
+        let again = products.import_products(import("aa")).await.unwrap();
+        assert!(idempotency::is_replay(again.metadata()));
+        assert_eq!(again.get_ref(), imported.get_ref());
+
+        let reused = products.create_product(product("bb")).await;
+        assert_eq!(rejection(reused).code, Code::IdempotencyKeyReused);
+        let reused = products.import_products(import("bb")).await;
+        assert_eq!(rejection(reused).code, Code::IdempotencyKeyReused);
+    };
+    app.wallet.change("usd", |usd| usd.enabled = false);
+    replays().await;
+    app.wallet.set_available(false);
+    replays().await;
+}
+
+#[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
 async fn a_rejected_request_can_be_repeated_with_its_key(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let category = app.category("Shoes").await;

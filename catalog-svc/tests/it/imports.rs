@@ -230,7 +230,7 @@ async fn imports_and_exports_need_an_admin_and_imports_wallet_svc(pool: PgPool) 
     let rejected = app.user.products().export_products(empty()).await;
     assert_eq!(rejection(rejected.map(drop)).code, Code::Forbidden);
     let category = app.category("Shoes").await;
-    app.wallet.make_unavailable();
+    app.wallet.set_available(false);
     let rejected = import(&app, lines(&category, &[|_| {}]), true).await;
     assert_eq!(rejection(rejected).code, Code::Unavailable);
     assert_eq!(export(&app).await, []);

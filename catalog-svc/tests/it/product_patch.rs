@@ -284,7 +284,7 @@ async fn amounts_must_fit_the_asset_after_the_patch(pool: PgPool) {
 async fn a_price_changes_without_wallet_svc(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let product = full_product(&app).await;
-    app.wallet.make_unavailable();
+    app.wallet.set_available(false);
     let request = wire::UpdateProductRequest {
         id: product.id.clone(),
         price: Some("7.77".into()),

@@ -127,7 +127,7 @@ async fn a_quote_has_current_prices_without_wallet_svc(pool: PgPool) {
         ..Default::default()
     };
     app.admin.products().update_product(update).await.unwrap();
-    app.wallet.make_unavailable();
+    app.wallet.set_available(false);
     assert_eq!(
         quote(&app, &[&product.id]).await[0].unit_price,
         "15.00000000"

@@ -71,6 +71,8 @@ pub(crate) enum LineRejection {
     MixedAssets,
     QuantityNotAllowed,
     IdentityRequired,
+    /// The price, tax or bonus has more decimals than the asset.
+    Precision,
 }
 
 impl LineRejection {
@@ -81,6 +83,7 @@ impl LineRejection {
             Self::MixedAssets => "all lines must be priced in one asset",
             Self::QuantityNotAllowed => "the product is sold one at a time",
             Self::IdentityRequired => "the product is sold to verified users only",
+            Self::Precision => "the product's price has more decimals than its asset",
         }
     }
 
@@ -91,6 +94,7 @@ impl LineRejection {
             Self::MixedAssets => Code::MixedAssets,
             Self::QuantityNotAllowed => Code::QuantityNotAllowed,
             Self::IdentityRequired => Code::IdentityRequired,
+            Self::Precision => Code::AmountPrecision,
         }
     }
 

@@ -26,8 +26,7 @@ pub(crate) enum Error {
     CodeTaken,
     #[error("a system asset can change only in enabled, customData and logo")]
     AssetReadOnly,
-    /// Existing amounts may have the decimals that would be removed.
-    #[error("the decimal places of a used asset cannot be lowered")]
+    #[error("the decimal places of an asset can be raised, never lowered")]
     DecimalPlacesInUse,
     /// The pair has no rate of its own.
     #[error("rate not found")]

@@ -22,7 +22,7 @@ pub(crate) struct Asset {
     symbol: Option<String>,
     /// `crypto`, `custom` or `fiat`.
     r#type: String,
-    /// Decimals that amounts of the asset may have, 0 to 8.
+    /// Decimals that amounts of the asset may have, 0 to 8; raised, never lowered.
     decimal_places: u32,
     /// A disabled asset accepts no new transaction; those in progress can be settled.
     enabled: bool,

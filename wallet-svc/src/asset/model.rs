@@ -92,9 +92,15 @@ pub(crate) struct AssetPatch {
     pub(crate) custom_data: Option<String>,
 }
 
-/// Rejects an update of a system asset beyond `enabled`, `customData` and `logo`.
+/// Why an update is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct ReadOnly;
+pub(crate) enum PatchRefusal {
+    /// It changes a system asset in more than `enabled`, `customData` and `logo`.
+    ReadOnly,
+    /// It leaves fewer decimals. Prices, orders and addresses of other services rely on them, and none of
+    /// those services can be asked and held still while the asset changes.
+    FewerDecimals,
+}
 
 impl Asset {
     pub(crate) fn create(id: AssetId, new: NewAsset, now: DateTime<Utc>) -> Self {
@@ -122,7 +128,7 @@ impl Asset {
         &self,
         patch: AssetPatch,
         now: DateTime<Utc>,
-    ) -> Result<Option<Self>, ReadOnly> {
+    ) -> Result<Option<Self>, PatchRefusal> {
         let mut after = self.clone();
         after.enabled = patch.enabled.unwrap_or(after.enabled);
         after.logo = patch.logo.or(after.logo);
@@ -134,7 +140,10 @@ impl Asset {
         after.decimal_places = patch.decimal_places.unwrap_or(after.decimal_places);
         after.contract = patch.contract.unwrap_or(after.contract);
         if self.system && after != changeable {
-            return Err(ReadOnly);
+            return Err(PatchRefusal::ReadOnly);
+        }
+        if after.decimal_places < self.decimal_places {
+            return Err(PatchRefusal::FewerDecimals);
         }
         if after == *self {
             return Ok(None);
@@ -142,11 +151,6 @@ impl Asset {
         after.updated_at = now.max(self.updated_at);
         after.version += 1;
         Ok(Some(after))
-    }
-
-    /// Returns whether `after` has fewer decimals, so that amounts may no longer fit.
-    pub(crate) fn is_coarser(&self, after: &Self) -> bool {
-        after.decimal_places < self.decimal_places
     }
 }
 
@@ -190,13 +194,17 @@ mod tests {
 
     use super::*;
 
+    fn places(number: i64) -> DecimalPlaces {
+        DecimalPlaces::new(number).unwrap()
+    }
+
     fn asset(system: bool) -> Asset {
         let new = NewAsset {
             code: AssetCode::parse("Gold").unwrap(),
             name: "Gold".to_owned(),
             symbol: Some("G".to_owned()),
             kind: AssetType::Custom,
-            decimal_places: DecimalPlaces::MAX,
+            decimal_places: places(4),
             enabled: true,
             logo: Some("gold.png".to_owned()),
             contract: "{}".to_owned(),
@@ -210,7 +218,7 @@ mod tests {
         }
     }
 
-    fn patched(system: bool, patch: AssetPatch) -> Result<Option<Asset>, ReadOnly> {
+    fn patched(system: bool, patch: AssetPatch) -> Result<Option<Asset>, PatchRefusal> {
         let asset = asset(system);
         let now = asset.updated_at + TimeDelta::seconds(1);
         asset.patched(patch, now)
@@ -233,13 +241,12 @@ mod tests {
         let patch = AssetPatch {
             kind: Some(AssetType::Fiat),
             symbol: Patch::Null,
-            decimal_places: Some(DecimalPlaces::new(2).unwrap()),
+            decimal_places: Some(places(5)),
             ..AssetPatch::default()
         };
         let before = asset(false);
         let after = patched(false, patch).unwrap().unwrap();
         assert_eq!((after.version, after.symbol.as_deref()), (2, None));
-        assert!(before.is_coarser(&after) && !after.is_coarser(&before));
         assert!(after.updated_at > before.updated_at);
         assert_eq!(after.logo, before.logo);
     }
@@ -268,7 +275,7 @@ mod tests {
                 ..open.clone()
             },
             AssetPatch {
-                decimal_places: Some(DecimalPlaces::new(7).unwrap()),
+                decimal_places: Some(places(7)),
                 ..open.clone()
             },
             AssetPatch {
@@ -277,7 +284,24 @@ mod tests {
             },
         ];
         for patch in closed {
-            assert_eq!(patched(true, patch), Err(ReadOnly));
+            assert_eq!(patched(true, patch), Err(PatchRefusal::ReadOnly));
+        }
+    }
+
+    #[test]
+    fn decimals_are_raised_and_never_lowered() {
+        let to = |number| AssetPatch {
+            decimal_places: Some(places(number)),
+            ..AssetPatch::default()
+        };
+        for number in 0..4 {
+            let lowered = patched(false, to(number));
+            assert_eq!(lowered, Err(PatchRefusal::FewerDecimals), "{number}");
+        }
+        assert_eq!(patched(false, to(4)), Ok(None));
+        for number in 5..=8 {
+            let raised = patched(false, to(number)).unwrap().unwrap();
+            assert_eq!(raised.decimal_places, places(number));
         }
     }
 }

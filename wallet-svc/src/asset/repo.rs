@@ -169,22 +169,6 @@ pub(crate) async fn update_asset_in_tx(
     ensure_affected(written, 1)
 }
 
-/// Returns whether a transaction was ever accepted in the asset. Balance rows of rejected ones are
-/// not `used`.
-pub(crate) async fn is_used(
-    conn: &mut PgConnection,
-    code: &AssetCode,
-) -> Result<bool, sqlx::Error> {
-    sqlx::query_scalar!(
-        r#"select exists (
-               select from wallet.balances where asset_code = $1 and used
-           ) as "used!""#,
-        code.as_str(),
-    )
-    .fetch_one(conn)
-    .await
-}
-
 /// Inserts the system assets that do not exist, as unpublished (version 0).
 pub(crate) async fn insert_system_assets_in_tx(
     conn: &mut PgConnection,

@@ -13,7 +13,7 @@ use sqlx::{PgConnection, PgPool};
 
 use super::{
     convert, events,
-    model::{Asset, AssetPatch, NewAsset, ReadOnly},
+    model::{Asset, AssetPatch, NewAsset, PatchRefusal},
     repo,
 };
 use crate::{SCHEMA, error::Error};
@@ -80,7 +80,7 @@ impl Assets {
     }
 
     /// Updates an asset under its lock, which postings share: once this returns that the asset is
-    /// disabled, no posting in it is accepted, and a first use cannot race with fewer decimals.
+    /// disabled, no posting in it is accepted.
     pub(crate) async fn update(&self, code: &str, patch: AssetPatch) -> Result<Asset, Error> {
         pg::retry_serialization(async || {
             let mut tx = pg::tx(&self.pool).await?;
@@ -88,12 +88,13 @@ impl Assets {
                 .await?
                 .ok_or(Error::AssetNotFound)?;
             let patched = before.patched(patch.clone(), self.clock.now());
-            let Some(after) = patched.map_err(|ReadOnly| Error::AssetReadOnly)? else {
+            let patched = patched.map_err(|refusal| match refusal {
+                PatchRefusal::ReadOnly => Error::AssetReadOnly,
+                PatchRefusal::FewerDecimals => Error::DecimalPlacesInUse,
+            });
+            let Some(after) = patched? else {
                 return Ok(before);
             };
-            if before.is_coarser(&after) && repo::is_used(&mut tx, &before.code).await? {
-                return Err(Error::DecimalPlacesInUse);
-            }
             repo::update_asset_in_tx(&mut tx, &after).await?;
             let event = events::changed(&after, &self.ids);
             outbox::append_in_tx(&mut tx, SCHEMA, [event]).await?;

@@ -23,6 +23,13 @@ async fn update(app: &TestApp, request: UpdateAssetRequest) -> Result<wire::Asse
     Ok(changed.asset.unwrap())
 }
 
+fn with_places(code: &str, places: u32) -> CreateAssetRequest {
+    CreateAssetRequest {
+        decimal_places: Some(places),
+        ..named(code)
+    }
+}
+
 async fn set_places(app: &TestApp, code: &str, places: u32) -> Result<wire::Asset, Failure> {
     let request = UpdateAssetRequest {
         decimal_places: Some(places),
@@ -37,7 +44,7 @@ async fn an_update_changes_the_fields_of_its_mask(pool: PgPool) {
     let before = CreateAssetRequest {
         symbol: Some("G".to_owned()),
         logo: Some("gold.png".to_owned()),
-        ..named("gold")
+        ..with_places("gold", 2)
     };
     create(&app, before).await.unwrap();
     let paths = [
@@ -165,49 +172,23 @@ async fn system_assets_change_only_in_three_fields(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn decimal_places_of_a_used_asset_cannot_be_lowered(pool: PgPool) {
+async fn decimal_places_are_raised_and_never_lowered(pool: PgPool) {
     let app = TestApp::new(pool).await;
-    let four = CreateAssetRequest {
-        decimal_places: Some(4),
-        ..named("gold")
-    };
-    create(&app, four).await.unwrap();
+    let before = create(&app, with_places("gold", 4)).await.unwrap();
+    let refused = Rejection::new(Code::DecimalPlacesInUse, &["decimalPlaces"]);
+    for places in 0..4 {
+        // Nothing uses it: a price in the catalogue may.
+        assert_eq!(rejection(set_places(&app, "gold", places).await), refused);
+    }
+    assert_eq!(get(&app, "gold").await.unwrap(), before);
+    assert_eq!(set_places(&app, "GOLD", 4).await.unwrap(), before);
+
     let wallet = app.new_wallet().await;
     let rejected = app.deposit(&wallet, "0.00001", "gold").await;
     assert_eq!(rejection(rejected).code, Code::AmountPrecision);
-    // The balance row of the rejected deposit does not count as use.
-    set_places(&app, "gold", 3).await.unwrap();
-    let open = app.deposit(&wallet, "0.001", "gold").await.unwrap();
-    let in_use = Rejection::new(Code::DecimalPlacesInUse, &["decimalPlaces"]);
-    assert_eq!(rejection(set_places(&app, "gold", 2).await), in_use);
-    app.confirm(&open.id).await.unwrap();
-    assert_eq!(rejection(set_places(&app, "gold", 0).await), in_use);
     set_places(&app, "gold", 5).await.unwrap();
     app.fund(&wallet, "0.00001", "gold").await;
-    assert_eq!(rejection(set_places(&app, "gold", 3).await), in_use);
-    app.finish().await;
-}
-
-#[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
-async fn a_first_use_and_a_concurrent_lowering_of_decimals_accept_exactly_one(pool: PgPool) {
-    let app = TestApp::new(pool).await;
-    let replica = app.replica().await;
-    let wallet = app.new_wallet().await;
-    for round in 0..20 {
-        let code = format!("gold{round}");
-        create(&app, named(&code)).await.unwrap();
-        let (used, lowered) = tokio::join!(
-            app.deposit(&wallet, "0.5", &code),
-            set_places(&replica, &code, 0)
-        );
-        assert_ne!(used.is_ok(), lowered.is_ok(), "{used:?} {lowered:?}");
-        if used.is_ok() {
-            assert_eq!(rejection(lowered).code, Code::DecimalPlacesInUse);
-        } else {
-            assert_eq!(rejection(used).code, Code::AmountPrecision);
-        }
-    }
-    replica.finish().await;
+    assert_eq!(rejection(set_places(&app, "gold", 4).await), refused);
     app.finish().await;
 }
 

@@ -90,6 +90,9 @@ impl Cart<'_> {
         reject_lines(LineRejection::MixedAssets, quotes, |quote| {
             Some(&quote.asset_code) != first_asset
         })?;
+        reject_lines(LineRejection::Precision, quotes, |quote| {
+            !quote.is_payable()
+        })?;
         let lines: Vec<_> = quotes.iter().zip(&self.new.lines).collect();
         reject_lines(
             LineRejection::QuantityNotAllowed,

@@ -34,6 +34,16 @@ pub(crate) struct Quote {
     pub(crate) answer_faults: Vec<AnswerFault>,
 }
 
+impl Quote {
+    /// Returns whether every amount fits the decimals of the asset: of one that does not, a part could
+    /// never be paid.
+    pub(super) fn is_payable(&self) -> bool {
+        [self.unit_price, self.unit_tax, self.unit_bonus]
+            .into_iter()
+            .all(|amount| amount.fits(self.asset_decimal_places))
+    }
+}
+
 /// A fault that the catalogue found in the answers to a product's questions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AnswerFault {

@@ -60,6 +60,11 @@ fn a_rejection_names_its_lines() {
     let order = order_with(|inputs| inputs.quote(1).asset_code = "eur".into());
     assert_refused(order, Code::MixedAssets, &["lines[1].productId"]);
 
+    let order = order_with(|inputs| inputs.quote(1).unit_price = amount("10.001"));
+    assert_refused(order, Code::AmountPrecision, &["lines[1].productId"]);
+    let order = order_with(|inputs| inputs.quote(0).unit_bonus = amount("0.001"));
+    assert_refused(order, Code::AmountPrecision, &["lines[0].productId"]);
+
     let order = order_with(|inputs| inputs.quote(1).allow_choosing_quantity = false);
     assert_refused(order, Code::QuantityNotAllowed, &["lines[1].quantity"]);
 

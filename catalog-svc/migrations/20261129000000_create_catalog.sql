@@ -3,19 +3,8 @@
 -- `version` counts an aggregate's events; it is raised by the update that makes the change.
 -- `rank` is the public `order`: a decimal of at most 20 digits and 40 decimals.
 -- `custom_data` is JSON text, returned as it was written and never parsed here.
-
--- Lower case without accents, as src/product/search.rs folds the words of a search. Text search folds no
--- accents by itself, and not every installation of Postgres has the extension `unaccent`.
-create function catalog.fold(text) returns text
-    language sql immutable strict parallel safe
-    return lower(translate(regexp_replace(normalize($1, nfkd), '[\u0300-\u036F]', '', 'g'),
-        'ØøŁłĐđıÞþ', 'OoLlDdiTt'));
-
--- Letters and digits only: the parser of text search would take `red.shoes` for a host.
-create function catalog.words(text) returns tsvector
-    language sql immutable strict parallel safe
-    return to_tsvector('simple'::regconfig,
-        regexp_replace(catalog.fold($1), '[^[:alnum:]]+', ' ', 'g'));
+-- `search` and `name_search` hold the words that a search finds; whatever writes the texts writes them
+-- too, by src/words.rs. A tsvector that Postgres made would depend on the locale of the database.
 
 create table catalog.categories (
     id uuid not null,
@@ -24,7 +13,8 @@ create table catalog.categories (
     image text,
     rank numeric not null,
     custom_data text not null,
-    search tsvector not null generated always as (catalog.words(title)) stored,
+    -- Of the title
+    search tsvector not null,
     version bigint not null,
     created_at timestamptz(3) not null,
     updated_at timestamptz(3) not null,
@@ -93,14 +83,11 @@ create table catalog.products (
     thumbnail text,
     rank numeric not null,
     custom_data text not null,
-    search tsvector not null
-        generated always as (
-            setweight(catalog.words(name), 'A')
-            || setweight(catalog.words(coalesce(description, '')), 'C')
-        ) stored,
-    -- A search puts products with its words in their names first. The weights in `search` are too
+    -- Of the name and the description
+    search tsvector not null,
+    -- A search puts products with its words in their names first. Weights in `search` would be too
     -- slow for that: the index does not hold them, so each match would have to be read.
-    name_search tsvector not null generated always as (catalog.words(name)) stored,
+    name_search tsvector not null,
     version bigint not null,
     created_at timestamptz(3) not null,
     updated_at timestamptz(3) not null,

@@ -14,6 +14,7 @@ mod question;
 mod quote;
 mod service;
 mod tax_rate;
+pub mod words;
 
 use platform::pg::Schema;
 use sqlx::migrate::Migrator;

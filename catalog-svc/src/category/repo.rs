@@ -13,6 +13,7 @@ use proto::{common::v1::ListRequest, lists::catalog::CATEGORIES};
 use sqlx::PgConnection;
 
 use super::Category;
+use crate::words;
 
 /// Inserts a new category.
 pub(crate) async fn insert_in_tx(
@@ -21,8 +22,9 @@ pub(crate) async fn insert_in_tx(
 ) -> Result<(), sqlx::Error> {
     let inserted = sqlx::query!(
         "insert into catalog.categories
-             (id, title, description, image, rank, custom_data, version, created_at, updated_at)
-         values ($1, $2, $3, $4, $5::text::numeric, $6, $7, $8, $9)",
+             (id, title, description, image, rank, custom_data, version, created_at, updated_at,
+              search)
+         values ($1, $2, $3, $4, $5::text::numeric, $6, $7, $8, $9, $10::text::tsvector)",
         category.id as _,
         category.title,
         category.description,
@@ -32,6 +34,7 @@ pub(crate) async fn insert_in_tx(
         category.version,
         category.created_at,
         category.updated_at,
+        words::vector([category.title.as_str()]),
     )
     .execute(conn)
     .await?;
@@ -129,7 +132,7 @@ pub(crate) async fn update_in_tx(
     let updated = sqlx::query!(
         "update catalog.categories
          set title = $2, description = $3, image = $4, rank = $5::text::numeric, custom_data = $6,
-             version = $7, updated_at = $8
+             version = $7, updated_at = $8, search = $9::text::tsvector
          where id = $1 and version + 1 = $7 and deleted_at is null",
         category.id as _,
         category.title,
@@ -139,6 +142,7 @@ pub(crate) async fn update_in_tx(
         category.custom_data,
         category.version,
         category.updated_at,
+        words::vector([category.title.as_str()]),
     )
     .execute(conn)
     .await?;

@@ -10,7 +10,7 @@ use platform::{
 };
 
 use super::pricing::{Pricing, PricingAsset};
-use crate::{category::Category, error::Error, tax_rate::TaxRate};
+use crate::{category::Category, error::Error, tax_rate::TaxRate, words};
 
 /// How a product is delivered: as data, as a thing, or as work for the buyer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -232,6 +232,17 @@ impl Product {
 }
 
 impl Details {
+    /// Returns the words that a search finds, as a `tsvector`.
+    pub(super) fn search(&self) -> String {
+        let description = self.description.as_deref().unwrap_or_default();
+        words::vector([self.name.as_str(), description])
+    }
+
+    /// Returns the words of the name, as a `tsvector`.
+    pub(super) fn name_search(&self) -> String {
+        words::vector([self.name.as_str()])
+    }
+
     fn update(&mut self, patch: DetailsPatch) {
         set(&mut self.name, patch.name);
         set(&mut self.kind, patch.kind);

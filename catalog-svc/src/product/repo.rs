@@ -22,13 +22,14 @@ pub(crate) async fn insert_in_tx(
              (id, name, description, category_id, tax_rate_id, asset_code, price, bonus, type_code,
               allow_choosing_quantity, available, featured, visible, requires_identity,
               button_label, list_label, url, image, thumbnail, rank, custom_data, version,
-              created_at, updated_at)
+              created_at, updated_at, search, name_search)
          select * from unnest
              ($1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::uuid[], $6::text[],
               $7::numeric[], $8::numeric[], $9::text[], $10::boolean[], $11::boolean[],
               $12::boolean[], $13::boolean[], $14::boolean[], $15::text[], $16::text[],
               $17::text[], $18::text[], $19::text[], $20::text[]::numeric[], $21::text[],
-              $22::bigint[], $23::timestamptz[], $24::timestamptz[])",
+              $22::bigint[], $23::timestamptz[], $24::timestamptz[], $25::text[]::tsvector[],
+              $26::text[]::tsvector[])",
         &column(products, |product| product.id) as _,
         &column(products, |product| product.details.name.clone()),
         &column(products, |product| product.details.description.clone()) as _,
@@ -53,6 +54,8 @@ pub(crate) async fn insert_in_tx(
         &column(products, |product| product.version),
         &column(products, |product| product.created_at),
         &column(products, |product| product.updated_at),
+        &column(products, |product| product.details.search()),
+        &column(products, |product| product.details.name_search()),
     )
     .execute(conn)
     .await?;
@@ -168,7 +171,8 @@ pub(crate) async fn update_in_tx(
              price = $7, bonus = $8, type_code = $9, allow_choosing_quantity = $10,
              available = $11, featured = $12, visible = $13, requires_identity = $14,
              button_label = $15, list_label = $16, url = $17, image = $18, thumbnail = $19,
-             rank = $20::text::numeric, custom_data = $21, version = $22, updated_at = $23
+             rank = $20::text::numeric, custom_data = $21, version = $22, updated_at = $23,
+             search = $24::text::tsvector, name_search = $25::text::tsvector
          where id = $1 and version + 1 = $22 and deleted_at is null",
         product.id as _,
         details.name,
@@ -193,6 +197,8 @@ pub(crate) async fn update_in_tx(
         details.custom_data,
         product.version,
         product.updated_at,
+        details.search(),
+        details.name_search(),
     )
     .execute(conn)
     .await?;

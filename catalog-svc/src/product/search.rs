@@ -13,8 +13,9 @@ use platform::{
 };
 use proto::{common::v1::ListRequest, lists::catalog::PRODUCTS};
 use sqlx::PgConnection;
-use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
 use uuid::Uuid;
+
+use crate::words::{queries, words};
 
 /// Words in the longest search.
 const MAX_WORDS: usize = 16;
@@ -68,14 +69,17 @@ impl Search {
         let Some(text) = check(&PRODUCTS, request)?.search else {
             return Ok(None);
         };
-        let queries = words(&text)
-            .map(|words| queries(&words))
-            .map_err(|message| refuse("filter[search]", FieldCode::Format, &message))?;
+        let words = words(&text);
+        if !(1..=MAX_WORDS).contains(&words.len()) {
+            let message = format!("must have 1 to {MAX_WORDS} words");
+            return Err(refuse("filter[search]", FieldCode::Format, &message));
+        }
+        let queries = queries(&words);
         let category_ids = sqlx::query_scalar!(
             r#"select array(
                    select c.id from catalog.categories c
                    where c.deleted_at is null
-                     and c.search @@ to_tsquery('simple', catalog.fold(words.query))
+                     and c.search @@ words.query::tsquery
                ) as "ids!: Vec<Uuid>"
                from unnest($1::text[]) with ordinality as words (query, n)
                order by words.n"#,
@@ -96,8 +100,7 @@ impl Search {
     /// Pushes the condition of a tier: that of the search, and whether the name has all words.
     ///
     /// ```sql
-    /// (true and (p.search @@ to_tsquery('simple', catalog.fold($1))))
-    /// and not (p.name_search @@ to_tsquery('simple', catalog.fold($2)))
+    /// (true and (p.search @@ $1::tsquery)) and not (p.name_search @@ $2::tsquery)
     /// ```
     fn push_tier_condition(&self, sql: &mut Sql, tier: Tier) {
         list::Search::push_condition(self, sql);
@@ -175,8 +178,7 @@ impl list::Search for Search {
     /// Pushes the condition that each word is in the product or in its category's title.
     ///
     /// ```sql
-    /// (true and (p.search @@ to_tsquery('simple', catalog.fold($1)))
-    ///       and (p.search @@ to_tsquery('simple', catalog.fold($2)) or p.category_id = any($3)))
+    /// (true and (p.search @@ $1::tsquery) and (p.search @@ $2::tsquery or p.category_id = any($3)))
     /// ```
     fn push_condition(&self, sql: &mut Sql) {
         sql.push("(true");
@@ -215,10 +217,8 @@ impl list::Search for Search {
 }
 
 fn push_matches(sql: &mut Sql, column: &str, query: &str) {
-    sql.push(format_args!(
-        "{column} @@ to_tsquery('simple', catalog.fold("
-    ));
-    sql.push_bind(query.to_owned()).push("))");
+    sql.push(format_args!("{column} @@ "));
+    sql.push_bind(query.to_owned()).push("::tsquery");
 }
 
 /// Pushes the rows that meet all other conditions; none if the tier before has enough.
@@ -242,33 +242,6 @@ fn push_rows(
 fn push_page(sql: &mut Sql, rows: &TierPage<'_>, page: &SearchPage<'_>) {
     rows.push_order_by_keys(sql);
     sql.push(" limit ").push_bind(page.limit_with_lookahead());
-}
-
-/// Splits a text into its words, without accents. They hold letters and digits only.
-fn words(text: &str) -> Result<Vec<String>, String> {
-    let folded: String = text
-        .nfkd()
-        .filter(|letter| !is_combining_mark(*letter))
-        .collect();
-    let words = folded.split(|letter: char| !letter.is_alphanumeric());
-    let words: Vec<_> = words
-        .filter(|word| !word.is_empty())
-        .map(str::to_owned)
-        .collect();
-    if (1..=MAX_WORDS).contains(&words.len()) {
-        return Ok(words);
-    }
-    Err(format!("must have 1 to {MAX_WORDS} words"))
-}
-
-/// Writes words as a `tsquery` each, the last one as the start of a word: `'red' 'sho':*`.
-fn queries(words: &[String]) -> Vec<String> {
-    let last = words.len().saturating_sub(1);
-    let query = |(n, word): (usize, &String)| {
-        let start = if n == last { ":*" } else { "" };
-        format!("'{word}'{start}")
-    };
-    words.iter().enumerate().map(query).collect()
 }
 
 #[cfg(test)]

@@ -19,4 +19,5 @@ mod questions;
 mod quotes;
 mod reorder;
 mod search;
+mod search_words;
 mod tax_rates;

@@ -131,14 +131,17 @@ async fn fill_with_lamps(app: &TestApp) {
         insert into catalog.products
             (id, name, description, category_id, asset_code, price, bonus, type_code,
              allow_choosing_quantity, available, featured, visible, requires_identity, rank,
-             custom_data, version, created_at, updated_at)
+             custom_data, version, created_at, updated_at, search, name_search)
         select
             ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid,
             case when n = 5 then 'Unique' when n % 3 = 0 then 'Lamp' else 'Thing' end,
             case when n % 5 = 0 then 'lamp code' else 'code' end,
             category_id, asset_code, price, bonus, type_code, allow_choosing_quantity,
             n % 10 = 0, featured, visible, requires_identity, n / 2, custom_data, version,
-            created_at, updated_at
+            created_at, updated_at,
+            case when n = 5 then 'unique' when n % 3 = 0 then 'lamp' else 'thing' end::tsvector
+                || case when n % 5 = 0 then 'lamp code' else 'code' end::tsvector,
+            case when n = 5 then 'unique' when n % 3 = 0 then 'lamp' else 'thing' end::tsvector
         from made, generate_series(1, 6000) as n";
     sqlx::raw_sql(sql).execute(&app.pool).await.unwrap();
 }

@@ -38,9 +38,9 @@ fn page_sql(sort: Vec<Sort>) -> String {
 fn a_page_finds_its_rows_tier_by_tier() {
     insta::assert_snapshot!(page_sql(Vec::new()), @"
     with prefix_0 as materialized (select p.id as id, p.rank as key_0, p.id as key_1, ((true
-    and (p.search @@ to_tsquery('simple', catalog.fold($1)) or p.category_id = any($2))
-    and (p.search @@ to_tsquery('simple', catalog.fold($3))))
-    and (p.name_search @@ to_tsquery('simple', catalog.fold($4)))) as matches
+    and (p.search @@ $1::tsquery or p.category_id = any($2))
+    and (p.search @@ $3::tsquery))
+    and (p.name_search @@ $4::tsquery)) as matches
     from catalog.products p
     where true
     and (p.deleted_at is null)
@@ -59,16 +59,16 @@ fn a_page_finds_its_rows_tier_by_tier() {
     where true
     and (p.deleted_at is null)
     and (true
-    and (p.search @@ to_tsquery('simple', catalog.fold($7)) or p.category_id = any($8))
-    and (p.search @@ to_tsquery('simple', catalog.fold($9))))
-    and (p.name_search @@ to_tsquery('simple', catalog.fold($10)))
+    and (p.search @@ $7::tsquery or p.category_id = any($8))
+    and (p.search @@ $9::tsquery))
+    and (p.name_search @@ $10::tsquery)
     and (select count(*)
     from scan_0) < $11 offset 0) as matching
     order by key_0, key_1
     limit $12)) , prefix_1 as materialized (select p.id as id, p.rank as key_0, p.id as key_1, ((true
-    and (p.search @@ to_tsquery('simple', catalog.fold($13)) or p.category_id = any($14))
-    and (p.search @@ to_tsquery('simple', catalog.fold($15))))
-    and not (p.name_search @@ to_tsquery('simple', catalog.fold($16)))) as matches
+    and (p.search @@ $13::tsquery or p.category_id = any($14))
+    and (p.search @@ $15::tsquery))
+    and not (p.name_search @@ $16::tsquery)) as matches
     from catalog.products p
     where true
     and (p.deleted_at is null)
@@ -91,9 +91,9 @@ fn a_page_finds_its_rows_tier_by_tier() {
     and (select count(*)
     from tier_0) < $20
     and (true
-    and (p.search @@ to_tsquery('simple', catalog.fold($21)) or p.category_id = any($22))
-    and (p.search @@ to_tsquery('simple', catalog.fold($23))))
-    and not (p.name_search @@ to_tsquery('simple', catalog.fold($24)))
+    and (p.search @@ $21::tsquery or p.category_id = any($22))
+    and (p.search @@ $23::tsquery))
+    and not (p.name_search @@ $24::tsquery)
     and (select count(*)
     from scan_1) < $25 offset 0) as matching
     order by key_0, key_1
@@ -102,8 +102,8 @@ fn a_page_finds_its_rows_tier_by_tier() {
     where true
     and (p.deleted_at is null)
     and (true
-    and (p.search @@ to_tsquery('simple', catalog.fold($27)) or p.category_id = any($28))
-    and (p.search @@ to_tsquery('simple', catalog.fold($29))))) as list_total, array[(found.tier)::text, (p.rank)::text, (p.id)::text] as list_keys
+    and (p.search @@ $27::tsquery or p.category_id = any($28))
+    and (p.search @@ $29::tsquery))) as list_total, array[(found.tier)::text, (p.rank)::text, (p.id)::text] as list_keys
     from catalog.products p join (select 0::numeric as tier, id
     from tier_0
     union all select 1::numeric as tier, id
@@ -125,34 +125,15 @@ fn a_sorted_page_only_filters() {
     where true
     and (p.deleted_at is null)
     and (true
-    and (p.search @@ to_tsquery('simple', catalog.fold($1)) or p.category_id = any($2))
-    and (p.search @@ to_tsquery('simple', catalog.fold($3))))) as list_total, array[to_char(p.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), (p.id)::text] as list_keys
+    and (p.search @@ $1::tsquery or p.category_id = any($2))
+    and (p.search @@ $3::tsquery))) as list_total, array[to_char(p.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), (p.id)::text] as list_keys
     from catalog.products p
     where true
     and (p.deleted_at is null)
     and (true
-    and (p.search @@ to_tsquery('simple', catalog.fold($4)) or p.category_id = any($5))
-    and (p.search @@ to_tsquery('simple', catalog.fold($6))))
+    and (p.search @@ $4::tsquery or p.category_id = any($5))
+    and (p.search @@ $6::tsquery))
     order by p.created_at desc, p.id desc
     limit $7 offset $8
     "#);
-}
-
-#[test]
-fn searches_are_words_without_accents() {
-    for (text, expected) in [
-        ("red shoes", "red|shoes"),
-        ("  Crème-brûlée, Nr.5 ", "Creme|brulee|Nr|5"),
-        ("(1) & 'x':* | !ﬁn ⑴", "1|x|fin|1"),
-        (
-            "日本 한국",
-            "日本|\u{1112}\u{1161}\u{11ab}\u{1100}\u{116e}\u{11a8}",
-        ),
-    ] {
-        assert_eq!(words(text).unwrap().join("|"), expected);
-    }
-    let many = "x ".repeat(MAX_WORDS + 1);
-    for text in ["", " ", "!?", "\u{301}", &many] {
-        assert!(words(text).is_err(), "{text}");
-    }
 }

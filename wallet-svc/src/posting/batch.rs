@@ -85,7 +85,6 @@ impl Batch {
             Ok(Some(results)) => Ok(Attempt::Done(results)),
             Ok(None) => match basis {
                 Basis::Cached => self.attempt_cached(session, ids).await,
-                Basis::Read => self.attempt_read(session, ids).await,
                 Basis::Locked => self.attempt_locked(session, ids).await,
             },
             Err(error) => Err(error),
@@ -134,20 +133,6 @@ impl Batch {
             // What rejects a posting may have changed, and it may be a repeat.
             return Ok(Attempt::Incomplete);
         }
-        self.write_unlocked(session, plan).await
-    }
-
-    async fn attempt_read(
-        &mut self,
-        session: &mut Session,
-        ids: &Ids,
-    ) -> Result<Attempt, sqlx::Error> {
-        let snapshot = read::read_snapshot(&mut session.conn, &self.wanted(), ids).await?;
-        let Some(snapshot) = snapshot else {
-            return Ok(Attempt::Incomplete);
-        };
-        session.cache.set_clock(snapshot.read_at);
-        let plan = decide(snapshot.book, HashMap::new(), &self.requests);
         self.write_unlocked(session, plan).await
     }
 

@@ -37,18 +37,6 @@ impl ReadSet {
         Self::of(commands, &Book::new(DateTime::UNIX_EPOCH, ids.clone()))
     }
 
-    /// Whether the book has all of the rows.
-    pub(super) fn is_covered_by(&self, book: &Book) -> bool {
-        let Self {
-            accounts,
-            wallets,
-            assets,
-        } = self;
-        accounts.iter().all(|key| book.accounts.contains_key(key))
-            && wallets.iter().all(|id| book.wallets.contains_key(id))
-            && assets.iter().all(|code| book.assets.contains_key(code))
-    }
-
     /// Returns the accounts that the book misses though their wallets exist.
     pub(super) fn missing_accounts(self, book: &Book) -> BTreeSet<AccountKey> {
         let is_missing = |key: &AccountKey| {

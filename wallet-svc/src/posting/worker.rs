@@ -118,7 +118,7 @@ impl PostingWorker {
         }
     }
 
-    /// Tries the batch on one basis after the other, and under locks until the limits of retrying.
+    /// Tries the batch on cached rows, then under locks until the limits of retrying.
     async fn settle(
         &mut self,
         batch: &mut Batch,
@@ -191,7 +191,7 @@ impl PostingWorker {
                 tracing::debug!(%error, ?basis, "posting worker: version conflict");
                 metrics::counter!("wallet_batch_conflicts_total").increment(1);
                 session.cache.clear();
-                self.cooldown.conflict(basis);
+                self.cooldown.conflict();
             }
             Attempt::Duplicate(_) | Attempt::Incomplete | Attempt::Done(_) => {}
         }

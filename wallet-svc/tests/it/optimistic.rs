@@ -1,5 +1,5 @@
-//! Batches decided on cached rows or on a snapshot, without locks: a row that changes before the write
-//! is a version conflict, and the batch is decided again.
+//! Batches decided on cached rows, without locks: a row that changes before the write is a version
+//! conflict, and the batch is decided again.
 
 use platform::{error::Code, pg, testing::eventually};
 use proto::wallet::v1 as wire;
@@ -28,6 +28,15 @@ async fn until_waiting(app: &TestApp, sessions: i64, writes: i64) {
     .await;
 }
 
+/// Has each process cache the balances of both wallets, by a rejected transfer: the first batch on a
+/// connection takes locks.
+async fn fill_caches(processes: &[&TestApp], a: &str, b: &str) {
+    for process in processes {
+        let rejected = process.transfer(a, b, "1000", true).await;
+        assert_eq!(rejection(rejected).code, Code::InsufficientFunds);
+    }
+}
+
 /// Makes the change wait for a row and then the posting, so that the change is committed after the
 /// posting was decided and before it is written.
 async fn change_before_write<T>(
@@ -53,11 +62,11 @@ async fn change_before_write<T>(
 async fn concurrent_holds_of_two_replicas_on_one_balance_accept_exactly_one(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let mut replica = app.replica().await;
-    // The first batch of each process takes locks.
     let (a, b) = (
         app.funded_wallet("10").await,
         replica.funded_wallet("1").await,
     );
+    fill_caches(&[&app, &replica], &a, &b).await;
     let lock = lock_row(&app, LARGEST_BALANCE).await;
     let unlock = async {
         until_waiting(&app, 2, 2).await;
@@ -84,11 +93,11 @@ async fn concurrent_holds_of_two_replicas_on_one_balance_accept_exactly_one(pool
 async fn an_operation_posted_on_two_replicas_concurrently_takes_effect_once(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let mut replica = app.replica().await;
-    // The first batch of each process takes locks.
     let (a, b) = (
         app.funded_wallet("10").await,
         replica.funded_wallet("1").await,
     );
+    fill_caches(&[&app, &replica], &a, &b).await;
     let lock = lock_row(&app, LARGEST_BALANCE).await;
     let post = async |app: &TestApp| {
         let request = wire::PostRequest {
@@ -113,10 +122,9 @@ async fn an_operation_posted_on_two_replicas_concurrently_takes_effect_once(pool
 async fn a_wallet_locked_before_the_write_pays_nothing(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let mut replica = app.replica().await;
-    // The replica has neither in its cache.
     let (a, b) = (app.funded_wallet("10").await, app.funded_wallet("1").await);
-    replica.funded_wallet("1").await;
     for process in [&app, &replica] {
+        fill_caches(&[process], &a, &b).await;
         let transfer = process.transfer(&a, &b, "6", true);
         let transfer =
             change_before_write(&app, LARGEST_BALANCE, app.lock(&a, true), transfer).await;
@@ -132,11 +140,10 @@ async fn a_wallet_locked_before_the_write_pays_nothing(pool: PgPool) {
 async fn an_asset_disabled_before_the_write_is_not_moved(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let mut replica = app.replica().await;
-    // The replica has neither in its cache.
     let (a, b) = (app.funded_wallet("10").await, app.funded_wallet("1").await);
-    replica.funded_wallet("1").await;
     let asset = "select from wallet.assets where code = 'usd' for update";
     for process in [&app, &replica] {
+        fill_caches(&[process], &a, &b).await;
         let transfer = process.transfer(&a, &b, "6", true);
         let transfer = change_before_write(&app, asset, app.enable("usd", false), transfer).await;
         assert_eq!(rejection(transfer).code, Code::AssetDisabled);

@@ -11,17 +11,22 @@ use platform::{
 };
 use sqlx::PgConnection;
 
-use super::{Wanted, insert_balance, scope_column};
+use super::{existing, read_set::ReadSet};
 use crate::{
     SCHEMA,
     asset::model::AssetCode,
-    ledger::{Account, AccountKey, AssetState, Book, WalletState},
-    posting::{existing, read_set::ReadSet},
+    ledger::{Account, AccountKey, AssetState, Book, Command, WalletState},
     wallet::model::WalletId,
 };
 
+/// The commands and keys of a batch.
+pub(super) struct Wanted<'b> {
+    pub commands: Vec<&'b Command>,
+    pub scopes: Vec<Scope>,
+}
+
 /// A book read under locks.
-pub(in crate::posting) struct Locked {
+pub(super) struct Locked {
     pub book: Book,
     /// The records of the batch's idempotency keys.
     pub records: HashMap<Scope, Record>,
@@ -31,7 +36,7 @@ pub(in crate::posting) struct Locked {
 }
 
 /// Locks and reads what the batch is decided on.
-pub(in crate::posting) async fn lock_and_read_in_tx(
+pub(super) async fn lock_and_read_in_tx(
     conn: &mut PgConnection,
     wanted: &Wanted<'_>,
     ids: &Ids,
@@ -154,6 +159,10 @@ async fn read_wallets(
     scopes: &[Scope],
 ) -> Result<Repeats, sqlx::Error> {
     let ids: Vec<_> = rows.wallets.iter().copied().collect();
+    let scopes: Vec<_> = scopes
+        .iter()
+        .map(|scope| scope.as_bytes().to_vec())
+        .collect();
     let rows = sqlx::query!(
         r#"/* posting.read_wallets */
          select repeats.operations as "operations!", repeats.keys as "keys!",
@@ -164,7 +173,7 @@ async fn read_wallets(
          left join wallet.wallets w on w.id = any($1)"#,
         ids as _,
         operations,
-        &scope_column(scopes),
+        &scopes,
     )
     .fetch_all(conn)
     .await?;
@@ -188,7 +197,7 @@ async fn read_wallets(
 
 /// Creates balance rows, in the order of locks. Waits for a change of their wallets, which would not
 /// change the versions of rows that it cannot see.
-pub(in crate::posting) async fn create_balances(
+pub(super) async fn create_balances(
     conn: &mut PgConnection,
     keys: &BTreeSet<AccountKey>,
 ) -> Result<(), sqlx::Error> {
@@ -231,15 +240,13 @@ struct BalanceRow {
 }
 
 impl BalanceRow {
+    /// Adds the balance and its asset to the book, whose time is no earlier than the balance's.
     fn apply_to(self, book: &mut Book) {
+        book.now = book.now.max(self.moved_at);
         let code = AssetCode::stored(&self.asset_code);
-        let asset = AssetState {
-            enabled: self.enabled,
-            decimal_places: self.decimal_places,
-            version: self.asset_version,
-        };
+        let key = AccountKey::new(self.wallet_id, &code);
         let account = Account {
-            key: AccountKey::new(self.wallet_id, &code),
+            key: key.clone(),
             amount: self.amount,
             held: self.held,
             incoming: self.incoming,
@@ -248,6 +255,12 @@ impl BalanceRow {
             system: self.system,
             version: self.version,
         };
-        insert_balance(book, account, asset);
+        book.accounts.insert(key, account);
+        let asset = AssetState {
+            enabled: self.enabled,
+            decimal_places: self.decimal_places,
+            version: self.asset_version,
+        };
+        book.assets.entry(code).or_insert(asset);
     }
 }

@@ -1,4 +1,5 @@
-//! The middleware around every route: limits, request id, trace, deadline, panics, problems.
+//! The middleware around every route: limits, request id, trace, deadline, panics, problems, and bodies
+//! left unread.
 
 use std::time::Duration;
 
@@ -24,7 +25,7 @@ use tower::{
 use tower_http::catch_panic::CatchPanicLayer;
 use tracing::{Instrument as _, field::Empty};
 
-use crate::{App, error, error::Problem, ops, request_id, router};
+use crate::{App, error, error::Problem, ops, request_id, router, unread_body};
 
 /// Deadline of a request.
 const DEADLINE: Duration = Duration::from_secs(30);
@@ -54,6 +55,7 @@ pub(crate) fn service(app: &App) -> IntoMakeService<MapRequest<Router, CutSlash>
         .layer(from_fn(error::render))
         .layer(from_fn(trace))
         .layer(from_fn_with_state(app.clone(), request_id::assign))
+        .layer(from_fn(unread_body::finish))
         .with_state(app.clone());
     let service = MapRequestLayer::new(cut_slash as CutSlash).layer(router);
     ServiceExt::<Request>::into_make_service(service)

@@ -15,6 +15,7 @@ mod request_id;
 mod resources;
 mod respond;
 mod router;
+mod unread_body;
 
 use std::net::SocketAddr;
 

@@ -8,6 +8,7 @@ mod samples;
 mod access;
 mod bulk;
 mod bulk_bodies;
+mod connections;
 mod credentials;
 mod edge;
 mod fields;

@@ -255,8 +255,15 @@ fn plain(text: &str) -> String {
     format!("%{}%", text.replace('\\', "\\\\").replace('_', "\\_"))
 }
 
-/// Refuses a pattern that ends in its escape character: Postgres fails on it.
+/// Most `%` in a pattern: each more of them makes a text take longer to compare.
+const MAX_WILDCARDS: usize = 4;
+
+/// Refuses a pattern that takes long to compare, or that ends in its escape character: Postgres fails
+/// on it.
 fn pattern(pattern: &str, ignore_case: bool) -> Result<Comparison, String> {
+    if pattern.matches('%').count() > MAX_WILDCARDS {
+        return Err(format!("may hold at most {MAX_WILDCARDS} `%`"));
+    }
     let trailing = pattern
         .bytes()
         .rev()

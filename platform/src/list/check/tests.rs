@@ -101,6 +101,15 @@ fn a_plain_text_is_a_substring_unless_it_is_a_pattern() {
 }
 
 #[test]
+fn a_pattern_holds_at_most_four_wildcards() {
+    for prefix in ["", "like:", "ilike:"] {
+        assert!(checked(&format!("filter[name]={prefix}%25a%25b%25c%25")).is_ok());
+        let detail = refused(&format!("filter[name]={prefix}%25a%25b%25c%25d%25"));
+        assert_eq!(detail, "filter[name]: may hold at most 4 `%`");
+    }
+}
+
+#[test]
 fn empty_lists_stay_empty() {
     for (raw, membership) in [
         ("filter[id]=in:", Membership::In(vec![])),

@@ -7,11 +7,20 @@ use std::collections::{HashMap, HashSet};
 
 use chrono::{DateTime, Utc};
 use proto::common::v1::{Filter, ListRequest, Operator, Sort};
-use proto::lists::MAX_PAGE_SIZE;
+use proto::lists::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE};
 
 use self::params::{Key, Param};
 use super::{fields, refuse};
 use crate::error::{Failure, FieldCode};
+
+/// Most filters of a request. A range is two.
+const MAX_FILTERS: usize = 64;
+/// Most fields to sort by.
+const MAX_SORTS: usize = 16;
+/// Most relations to embed.
+const MAX_INCLUDES: usize = 16;
+/// Rows that pages with a number reach: the database reads all rows before a page.
+const MAX_DEPTH: u64 = 100_000;
 
 /// Parses `filter[..]`, `sort`, `page[..]` and `include`, and ignores other parameters.
 pub fn parse(raw: &str) -> Result<ListRequest, Failure> {
@@ -26,7 +35,20 @@ pub fn parse(raw: &str) -> Result<ListRequest, Failure> {
             "goes with `page[size]` only, not with `page[number]`",
         ));
     }
+    check_depth(&reader.request)?;
     Ok(reader.request)
+}
+
+fn check_depth(request: &ListRequest) -> Result<(), Failure> {
+    let size = u64::from(request.page_size.unwrap_or(DEFAULT_PAGE_SIZE));
+    let pages_before = request.page_number.unwrap_or(1) - 1;
+    if pages_before.saturating_mul(size) < MAX_DEPTH {
+        return Ok(());
+    }
+    let message = format!(
+        "reaches {MAX_DEPTH} rows deep; go on with the `nextCursor` of a page in `page[after]`"
+    );
+    Err(refuse("page[number]", FieldCode::Range, &message))
 }
 
 /// Parses the time in the parameter of this name, if there is one; refuses two of them.
@@ -70,10 +92,7 @@ impl Reader {
             Key::Element(field) => self.element(&param.name, field, value),
             Key::Sort => self.sort(value),
             Key::Page(name) => self.page(&param.name, name, value),
-            Key::Includes => {
-                self.include(value);
-                Ok(())
-            }
+            Key::Includes => self.include(value),
             Key::Include(name) => self.include_flag(&param.name, name, value),
             Key::Other => Ok(()),
         }
@@ -153,6 +172,9 @@ impl Reader {
                 &format!("is given twice with `{}`", fields::symbol(operator)),
             ));
         }
+        if self.request.filters.len() == MAX_FILTERS {
+            return Err(too_many("filter", MAX_FILTERS));
+        }
         let operator = operator.into();
         self.request.filters.push(Filter {
             field: field.to_owned(),
@@ -170,6 +192,9 @@ impl Reader {
                 .map_or((key, false), |field| (field, true));
             if self.request.sort.iter().any(|sort| sort.field == field) {
                 return Err(refuse("sort", FieldCode::Duplicate, "names a field twice"));
+            }
+            if self.request.sort.len() == MAX_SORTS {
+                return Err(too_many("sort", MAX_SORTS));
             }
             self.request.sort.push(Sort {
                 field: field.to_owned(),
@@ -205,27 +230,27 @@ impl Reader {
     }
 
     /// `include=a,b` or `include[0]=a`.
-    fn include(&mut self, value: &str) {
+    fn include(&mut self, value: &str) -> Result<(), Failure> {
         for relation in value.split(',').filter(|relation| !relation.is_empty()) {
-            if !self
-                .request
-                .include
-                .iter()
-                .any(|included| included == relation)
-            {
-                self.request.include.push(relation.to_owned());
+            let mut included = self.request.include.iter();
+            if included.any(|included| included == relation) {
+                continue;
             }
+            if self.request.include.len() == MAX_INCLUDES {
+                return Err(too_many("include", MAX_INCLUDES));
+            }
+            self.request.include.push(relation.to_owned());
         }
+        Ok(())
     }
 
     /// `include[a]=true`.
     fn include_flag(&mut self, name: &str, relation: &str, value: &str) -> Result<(), Failure> {
         match value {
             "true" => self.include(relation),
-            "false" => {}
-            _ => return Err(refuse(name, FieldCode::Enum, "must be `true` or `false`")),
+            "false" => Ok(()),
+            _ => Err(refuse(name, FieldCode::Enum, "must be `true` or `false`")),
         }
-        Ok(())
     }
 
     fn once(&mut self, name: &str) -> Result<(), Failure> {
@@ -234,6 +259,11 @@ impl Reader {
         }
         Err(refuse(name, FieldCode::Duplicate, "is given twice"))
     }
+}
+
+fn too_many(parameter: &str, most: usize) -> Failure {
+    let message = format!("may be given at most {most} times");
+    refuse(parameter, FieldCode::Length, &message)
 }
 
 /// Splits a value into its operator and the rest; without one of the eight it is a plain value.

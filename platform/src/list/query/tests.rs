@@ -141,19 +141,75 @@ fn pages_are_whole_numbers_from_one() {
     for value in ["1001", "100000000", "4294967297"] {
         refused(&format!("page[size]={value}"));
     }
-    for value in [1, 2_147_483_647, i64::MAX as u64] {
-        let request = parse(&format!("page[number]={value}&page[size]=1000")).unwrap();
-        assert_eq!(
-            (request.page_number, request.page_size),
-            (Some(value), Some(1000))
-        );
-    }
+    let request = parse("page[number]=7&page[size]=1000").unwrap();
+    assert_eq!(
+        (request.page_number, request.page_size),
+        (Some(7), Some(1000))
+    );
     assert_eq!(
         parse("page[after]=x").unwrap().page_after.as_deref(),
         Some("x")
     );
     refused("page[after]=x&page[number]=1");
     assert!(refused("page[limit]=1").detail.contains("page[size]"));
+}
+
+#[test]
+fn pages_with_a_number_reach_a_bounded_depth() {
+    for (fits, beyond) in [
+        (
+            "page[number]=100&page[size]=1000",
+            "page[number]=101&page[size]=1000",
+        ),
+        (
+            "page[size]=1&page[number]=100000",
+            "page[size]=1&page[number]=100001",
+        ),
+        ("page[number]=3334", "page[number]=3335"),
+        ("", "page[number]=18446744073709551615"),
+    ] {
+        assert!(parse(fits).is_ok(), "{fits}");
+        let failure = refused(beyond);
+        assert_eq!(failure.fields[0].field, "page[number]", "{beyond}");
+        assert!(failure.detail.contains("page[after]"), "{beyond}");
+    }
+}
+
+#[test]
+fn filters_sorts_and_includes_are_bounded_in_number() {
+    let each = |count: usize, form: &str, separator: &str| {
+        let names = (0..count).map(|name| form.replace("NAME", &format!("n{name}")));
+        names.collect::<Vec<_>>().join(separator)
+    };
+    let filters = |count| each(count, "filter[NAME]=x", "&");
+    let array = |count| each(count, "filter[NAME][]=x", "&");
+    let flags = |count| each(count, "include[NAME]=true", "&");
+    let list = |count| each(count, "NAME", ",");
+    let range = "filter[createdAt]=gte:A&lte:B&";
+    for (fits, beyond) in [
+        (filters(64), filters(65)),
+        (array(64), array(65)),
+        (
+            range.to_owned() + &filters(62),
+            range.to_owned() + &filters(63),
+        ),
+        (format!("sort={}", list(16)), format!("sort={}", list(17))),
+        (
+            format!("include={}", list(16)),
+            format!("include={}", list(17)),
+        ),
+        (flags(16), flags(17)),
+    ] {
+        assert!(parse(&fits).is_ok(), "{fits}");
+        assert_eq!(
+            refused(&beyond).fields[0].code,
+            FieldCode::Length,
+            "{beyond}"
+        );
+    }
+    // Many values of one filter are one filter.
+    let values = vec!["filter[id][]=x"; 500].join("&");
+    assert_eq!(parse(&values).unwrap().filters.len(), 1);
 }
 
 #[test]

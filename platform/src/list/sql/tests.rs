@@ -147,10 +147,7 @@ async fn every_sort_pages_through_each_row_once(pool: PgPool) {
 #[sqlx::test(migrations = false)]
 async fn the_last_page_has_no_cursor_and_a_later_one_no_rows(pool: PgPool) {
     fill(&pool).await;
-    for raw in [
-        "page[number]=5",
-        "page[number]=9223372036854775807&page[size]=1000",
-    ] {
+    for raw in ["page[number]=5", "page[number]=100&page[size]=1000"] {
         let past = page(&pool, raw).await.unwrap();
         assert_eq!(
             (past.rows.len(), past.total, past.next_cursor),

@@ -12,8 +12,8 @@ use utoipa::{
     ToSchema,
     openapi::{
         ComponentsBuilder, ContentBuilder, HttpMethod, InfoBuilder, License, ObjectBuilder,
-        OpenApi, OpenApiBuilder, PathsBuilder, Ref, RefOr, ResponseBuilder, ResponsesBuilder,
-        Schema,
+        OpenApi, OpenApiBuilder, PathsBuilder, Ref, RefOr, Required, ResponseBuilder,
+        ResponsesBuilder, Schema,
         path::{Operation, OperationBuilder},
         request_body::{RequestBody, RequestBodyBuilder},
         schema::{ArrayBuilder, SchemaType, Type},
@@ -48,6 +48,16 @@ impl Shape {
                 schemas.push((T::name().into_owned(), T::schema()));
                 T::schemas(schemas);
             },
+        }
+    }
+
+    /// Returns whether some field of the object must be given.
+    pub(crate) fn has_required_fields(self) -> bool {
+        let mut schemas = Vec::new();
+        (self.collect)(&mut schemas);
+        match schemas.first() {
+            Some((_, RefOr::T(Schema::Object(object)))) => !object.required.is_empty(),
+            _ => false,
         }
     }
 
@@ -123,18 +133,23 @@ fn operation(route: &Route) -> Operation {
         operation = operation.parameter(parameter);
     }
     if let Some(body) = route.body {
-        operation = operation.request_body(Some(request_body(body, route.bulk)));
+        operation = operation.request_body(Some(request_body(route, body)));
     }
     operation.build()
 }
 
 /// Describes a resource, or many as NDJSON or as an array.
-fn request_body(shape: Shape, bulk: bool) -> RequestBody {
+fn request_body(route: &Route, shape: Shape) -> RequestBody {
     let one = ContentBuilder::new()
         .schema(Some(shape.reference()))
         .build();
-    let body = RequestBodyBuilder::new();
-    if !bulk {
+    let required = if route.needs_body {
+        Required::True
+    } else {
+        Required::False
+    };
+    let body = RequestBodyBuilder::new().required(Some(required));
+    if !route.bulk {
         return body.content("application/json", one).build();
     }
     let array = ArrayBuilder::new().items(shape.reference()).build();

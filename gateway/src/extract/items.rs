@@ -24,6 +24,8 @@ use crate::{
 const MAX_BODY: usize = 32 * 1024 * 1024;
 /// Most items of a body.
 const MAX_ITEMS: usize = 10_000;
+/// Most faults that are looked for in all items together; after them, one an item.
+const MAX_FAULTS: usize = 1_000;
 /// The media type of lines.
 pub(crate) const NDJSON: &str = "application/x-ndjson";
 
@@ -46,12 +48,13 @@ impl<T: DeserializeOwned + Send> FromRequest<App> for Items<T> {
         let path = idempotency::path(&parts);
         let mut hash = BodyHash::new(app);
         let mut items = Vec::new();
+        let mut faults = 0;
         for_each_chunk(body, |chunk| {
             hash.update(chunk);
-            splitter.push(chunk, &mut |item| add(&mut items, item))
+            splitter.push(chunk, &mut |item| add(&mut items, &mut faults, item))
         })
         .await?;
-        splitter.finish(&mut |item| add(&mut items, item))?;
+        splitter.finish(&mut |item| add(&mut items, &mut faults, item))?;
         let idempotency = key.map(|key| Idempotency::new(key, &path, &hash.finish()));
         let idempotency = idempotency.transpose()?;
         Ok(Self { items, idempotency })
@@ -60,13 +63,20 @@ impl<T: DeserializeOwned + Send> FromRequest<App> for Items<T> {
 
 fn add<T: DeserializeOwned>(
     items: &mut Vec<Result<T, Failure>>,
+    faults: &mut usize,
     item: &[u8],
 ) -> Result<(), Failure> {
     if items.len() == MAX_ITEMS {
         let message = format!("must have at most {MAX_ITEMS} items");
         return Err(Failure::invalid("", FieldCode::Length, message));
     }
-    items.push(json::parse(item));
+    let most = MAX_FAULTS.saturating_sub(*faults);
+    let item = json::parse(item, most.clamp(1, json::MAX_FAULTS));
+    *faults += item
+        .as_ref()
+        .err()
+        .map_or(0, |failure: &Failure| failure.fields.len());
+    items.push(item);
     Ok(())
 }
 

@@ -1,5 +1,7 @@
 //! JSON bodies as types. Every rejection names the field.
 
+mod faults;
+mod probe;
 mod structure;
 
 use axum::{
@@ -9,7 +11,6 @@ use axum::{
 };
 use platform::error::{Code, Failure, FieldCode};
 use serde::de::DeserializeOwned;
-use serde_json::error::Category;
 
 use super::body;
 use crate::{App, error::Problem};
@@ -18,7 +19,8 @@ use crate::{App, error::Problem};
 #[derive(Debug)]
 pub(crate) struct Json<T>(pub(crate) T);
 
-/// The body of an action. Without one, or with an empty one, it is `{}`, whatever the content type.
+/// A body whose fields are all optional. Without one, or with an empty one, it is `{}`; that, too,
+/// needs no content type.
 #[derive(Debug)]
 pub(crate) struct Action<T>(pub(crate) T);
 
@@ -36,7 +38,7 @@ impl<T: DeserializeOwned> FromRequest<App> for Json<T> {
             return Err(Failure::new(Code::MalformedJson, "this request needs a JSON body").into());
         }
         check_content_type(&headers, JSON)?;
-        Ok(Self(parse(&body)?))
+        Ok(Self(parse(&body, MAX_FAULTS)?))
     }
 }
 
@@ -45,11 +47,17 @@ impl<T: DeserializeOwned> FromRequest<App> for Action<T> {
 
     async fn from_request(request: Request, _: &App) -> Result<Self, Problem> {
         let (headers, body) = parts(request).await?;
-        if body.is_empty() {
-            return Ok(Self(parse(b"{}")?));
+        let is_empty_object = || {
+            body.iter()
+                .filter(|byte| !byte.is_ascii_whitespace())
+                .eq(b"{}")
+        };
+        let has_type = headers.contains_key(header::CONTENT_TYPE);
+        if body.is_empty() || (!has_type && is_empty_object()) {
+            return Ok(Self(parse(b"{}", MAX_FAULTS)?));
         }
         check_content_type(&headers, JSON)?;
-        Ok(Self(parse(&body)?))
+        Ok(Self(parse(&body, MAX_FAULTS)?))
     }
 }
 
@@ -94,14 +102,13 @@ pub(super) fn check_content_type(headers: &HeaderMap, media_type: &str) -> Resul
     }
 }
 
-/// Parses a body or an item of one.
-pub(super) fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Failure> {
+/// Most faults of a body that a response names.
+pub(super) const MAX_FAULTS: usize = 100;
+
+/// Parses a body or an item of one; a refusal names the fields at fault, at most this many.
+pub(super) fn parse<T: DeserializeOwned>(body: &[u8], most: usize) -> Result<T, Failure> {
     let text = structure::check(body)?;
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
-        let path = error.path().to_string();
-        rejection(if path == "." { "" } else { &path }, error.inner())
-    })
+    serde_json::from_str(text).map_err(|error| faults::find::<T>(text, &error, most).into_failure())
 }
 
 /// Separates code and message in the errors of our own field types.
@@ -110,51 +117,4 @@ const SEPARATOR: char = '\u{1f}';
 /// Formats an error of a field type with its code, for `serde::de::Error::custom`.
 pub(crate) fn coded(code: FieldCode, message: &str) -> String {
     format!("{}{SEPARATOR}{message}", code.as_str())
-}
-
-/// Converts an error of serde. Only its texts tell its errors apart.
-fn rejection(path: &str, error: &serde_json::Error) -> Failure {
-    let text = error.to_string();
-    // serde_json appends " at line 1 column 7", which says nothing about one line.
-    let message = text
-        .rsplit_once(" at line ")
-        .map_or(text.as_str(), |(message, _)| message);
-    if error.classify() != Category::Data {
-        return Failure::new(
-            Code::MalformedJson,
-            format!("the body is not JSON: {message}"),
-        );
-    }
-    if let Some((code, message)) = message.split_once(SEPARATOR) {
-        let code = FieldCode::find(code).unwrap_or(FieldCode::Format);
-        return Failure::invalid(path, code, message);
-    }
-    let quoted = message.split('`').nth(1).unwrap_or_default();
-    if message.starts_with("unknown field") {
-        return Failure::invalid(
-            child(path, quoted),
-            FieldCode::UnknownField,
-            "there is no such field",
-        );
-    }
-    if message.starts_with("missing field") {
-        return Failure::invalid(child(path, quoted), FieldCode::Required, "is required");
-    }
-    let code = if message.starts_with("unknown variant") {
-        FieldCode::Enum
-    } else {
-        FieldCode::Type
-    };
-    Failure::invalid(path, code, message)
-}
-
-/// Joins `lines[0]` and `qty` to `lines[0].qty`. A path that ends in the name stays.
-fn child(path: &str, name: &str) -> String {
-    if path.is_empty() || path == name {
-        name.to_owned()
-    } else if path.ends_with(&format!(".{name}")) {
-        path.to_owned()
-    } else {
-        format!("{path}.{name}")
-    }
 }

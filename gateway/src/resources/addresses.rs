@@ -10,7 +10,7 @@ use super::{
     dto::{Raw, Time},
     result::{self, DataResult, ListResult, Located},
 };
-use crate::extract::{Call, CustomData, Json, ListParams, PathParams};
+use crate::extract::{Action, Call, CustomData, ListParams, PathParams};
 
 /// Characters of addresses that are encoded in a path segment.
 const NOT_IN_SEGMENT: &AsciiSet = &CONTROLS
@@ -58,7 +58,7 @@ pub(crate) struct NewAddress {
 }
 
 /// Record or derive an address.
-pub(crate) async fn create(call: Call, Json(body): Json<NewAddress>) -> DataResult<Address> {
+pub(crate) async fn create(call: Call, Action(body): Action<NewAddress>) -> DataResult<Address> {
     let request = call.request(CreateAddressRequest {
         address: body.address,
         provider: body.provider,

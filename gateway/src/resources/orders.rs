@@ -176,6 +176,19 @@ pub(crate) async fn cancel(
     path: PathParams,
     Action(body): Action<Cancellation>,
 ) -> DataResult<Order> {
+    send_cancellation(call, path, body).await
+}
+
+/// Cancel and refund an order.
+pub(crate) async fn cancel_by_client(
+    call: Call,
+    path: PathParams,
+    Json(body): Json<Cancellation>,
+) -> DataResult<Order> {
+    send_cancellation(call, path, body).await
+}
+
+async fn send_cancellation(call: Call, path: PathParams, body: Cancellation) -> DataResult<Order> {
     let message = CancelOrderRequest {
         id: id(&path)?,
         reason: body.reason.map(|reason| reason.0),

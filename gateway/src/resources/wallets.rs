@@ -17,7 +17,7 @@ use super::{
     result::{self, DataResult, ListResult, Located},
     transactions::Transaction,
 };
-use crate::extract::{At, Call, CustomData, Json, ListParams, PathParams};
+use crate::extract::{Action, At, Call, CustomData, Json, ListParams, PathParams};
 
 /// A wallet with balances in many assets.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
@@ -83,7 +83,7 @@ pub(crate) struct WalletPatch {
 }
 
 /// Create a wallet.
-pub(crate) async fn create(call: Call, Json(body): Json<NewWallet>) -> DataResult<Wallet> {
+pub(crate) async fn create(call: Call, Action(body): Action<NewWallet>) -> DataResult<Wallet> {
     let request = call.request(body.into());
     result::created(call.clients.wallets().create_wallet(request), |response| {
         response.wallet

@@ -35,9 +35,10 @@ fn order_routes() -> Vec<Route> {
         post("/orders/{id}/cancel", Admin, orders::cancel)
             .body::<Cancellation>()
             .response::<Order>(),
-        // Used by the public client libraries.
-        post("/orders/{id}", Admin, orders::cancel)
+        // Used by the public client libraries, with a body; one without is a slip.
+        post("/orders/{id}", Admin, orders::cancel_by_client)
             .body::<Cancellation>()
+            .needs_body()
             .response::<Order>()
             .alias_of("/orders/{id}/cancel"),
         post("/orders/{id}/fulfill", Admin, orders::fulfill)

@@ -24,6 +24,8 @@ pub(crate) struct Route {
     /// The route that this one is another path of.
     pub(crate) alias_of: Option<&'static str>,
     pub(crate) body: Option<Shape>,
+    /// Whether the body cannot be left out.
+    pub(crate) needs_body: bool,
     /// Whether the body holds many resources, as NDJSON or as an array.
     pub(crate) bulk: bool,
     pub(crate) success: StatusCode,
@@ -79,6 +81,7 @@ impl Route {
             handler_name: type_name_of_val(&handler),
             alias_of: None,
             body: None,
+            needs_body: false,
             bulk: false,
             success: StatusCode::OK,
             response: None,
@@ -89,9 +92,18 @@ impl Route {
         }
     }
 
-    /// Takes a JSON body.
+    /// Takes a JSON body. It may be left out where all fields are optional, but for changes: there
+    /// the body is what is asked for.
     pub(super) fn body<T: ToSchema>(mut self) -> Self {
-        self.body = Some(Shape::of::<T>());
+        let shape = Shape::of::<T>();
+        self.needs_body = self.method == Method::PATCH || shape.has_required_fields();
+        self.body = Some(shape);
+        self
+    }
+
+    /// Does not do without a body, though all its fields are optional.
+    pub(super) fn needs_body(mut self) -> Self {
+        self.needs_body = true;
         self
     }
 

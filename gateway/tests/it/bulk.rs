@@ -111,7 +111,7 @@ async fn one_invalid_item_refuses_all_and_every_error_is_listed() {
     let document = exchange.problem(422, "validation_failed");
     assert_eq!(
         document["detail"],
-        "4 fields are invalid; nothing was created"
+        "6 fields are invalid; nothing was created"
     );
     insta::assert_json_snapshot!(document["errors"], @r#"
     [
@@ -134,6 +134,16 @@ async fn one_invalid_item_refuses_all_and_every_error_is_listed() {
         "code": "type",
         "field": "lines[4].name",
         "message": "invalid type: integer `1`, expected a string"
+      },
+      {
+        "code": "required",
+        "field": "lines[4].categoryId",
+        "message": "is required"
+      },
+      {
+        "code": "required",
+        "field": "lines[4].price",
+        "message": "is required"
       }
     ]
     "#);
@@ -163,6 +173,12 @@ async fn a_partial_import_lists_what_was_refused() {
       "data": {
         "created": 1,
         "errors": [
+          {
+            "code": "required",
+            "field": "categoryId",
+            "line": 1,
+            "message": "is required"
+          },
           {
             "code": "type",
             "field": "price",

@@ -19,7 +19,10 @@ pub struct Operation {
     /// The documented status of success.
     pub success: u16,
     body: Option<Value>,
-    is_bulk: bool,
+    /// Whether the body cannot be left out.
+    pub needs_body: bool,
+    /// Of the body.
+    pub media_type: &'static str,
     pub is_list: bool,
 }
 
@@ -60,7 +63,8 @@ impl Operation {
             needs_admin: description.ends_with("Needs the role `admin`."),
             success: success.expect("a status of success"),
             body,
-            is_bulk,
+            needs_body: operation["requestBody"]["required"] == true,
+            media_type,
             is_list: response["properties"]["total"].is_object(),
         }
     }
@@ -79,13 +83,18 @@ impl Operation {
         segments.collect::<Vec<_>>().join("/")
     }
 
+    /// Returns whether the body holds many resources.
+    pub fn is_bulk(&self) -> bool {
+        self.media_type != "application/json"
+    }
+
     /// Builds a complete request of an admin.
     pub fn request(&self, app: &TestApp) -> RequestBuilder {
         let request = app.admin(&self.method, &self.url());
         match &self.body {
             None => request,
-            Some(body) if self.is_bulk => request
-                .header("content-type", "application/x-ndjson")
+            Some(body) if self.is_bulk() => request
+                .header("content-type", self.media_type)
                 .body(body.to_string()),
             Some(body) => request.json(body),
         }

@@ -1,8 +1,9 @@
-//! Checks the structure of a body before it is parsed into a type: depth, duplicate keys, NUL. serde
-//! alone keeps the last of two keys and accepts NUL, which Postgres refuses.
+//! Checks the structure of a body before it is parsed into a type: depth, duplicate keys, NUL, half
+//! surrogates. serde alone keeps the last of two keys, accepts NUL, which Postgres refuses, and keeps
+//! in raw fields what a strict reader of the response refuses.
 //!
-//! This is a scanner, not a serde visitor: visiting fails at numbers and half surrogates that raw
-//! fields keep as written, and visiting raw values reads a nested value once for each level.
+//! This is a scanner, not a serde visitor: visiting fails at numbers that raw fields keep as written,
+//! and visiting raw values reads a nested value once for each level.
 
 use std::{borrow::Cow, collections::HashSet, fmt};
 
@@ -68,15 +69,16 @@ fn check_structure(text: &str) -> Result<(), Failure> {
 }
 
 fn check_string<'a>(open: &mut [Level<'a>], string: &'a str, is_key: bool) -> Result<(), Failure> {
-    if has_nul(string) {
-        return Err(refuse(
-            open,
-            FieldCode::Format,
-            "must not hold the NUL character",
-        ));
+    let Ok(text) = unescape(string) else {
+        let message = "must hold whole characters, not half a surrogate pair";
+        return Err(refuse(open, FieldCode::Format, message));
+    };
+    if text.contains('\0') {
+        let message = "must not hold the NUL character";
+        return Err(refuse(open, FieldCode::Format, message));
     }
     if let Some(level) = open.last_mut().filter(|_| is_key) {
-        level.key = unescape(string);
+        level.key = text;
         if !level.keys.insert(level.key.clone()) {
             return Err(refuse(open, FieldCode::Duplicate, "is given twice"));
         }
@@ -95,20 +97,12 @@ fn split_string(text: &str) -> (&str, &str) {
     text.split_at(end.map_or(text.len(), |end| end + 2))
 }
 
-/// Whether a string holds `\u0000`, and not an escaped backslash before `u0000`.
-fn has_nul(string: &str) -> bool {
-    string.match_indices("\\u0000").any(|(at, _)| {
-        let before = string.as_bytes()[..at].iter().rev();
-        before.take_while(|byte| **byte == b'\\').count() % 2 == 0
-    })
-}
-
-/// Returns the characters of a string. A half surrogate is none: such a string stays as written.
-fn unescape(string: &str) -> Cow<'_, str> {
+/// Returns the characters of a string. Half a surrogate pair is none.
+fn unescape(string: &str) -> Result<Cow<'_, str>, serde_json::Error> {
     if string.contains('\\') {
-        Cow::Owned(serde_json::from_str(string).unwrap_or_else(|_| string.to_owned()))
+        serde_json::from_str(string).map(Cow::Owned)
     } else {
-        Cow::Borrowed(&string[1..string.len() - 1])
+        Ok(Cow::Borrowed(&string[1..string.len() - 1]))
     }
 }
 
@@ -138,7 +132,7 @@ mod tests {
             r#"{"a": "\\u0000"}"#,
             r#"{"a": {"k": 1}, "b": {"k": 1}}"#,
             r#"{"a": "\\", "b": "\"a\":", "c": ["a", "a", "a\\\\u0000"]}"#,
-            r#"{"half": "\ud800", "k" : {"k" :"k"}}"#,
+            r#"{"pair": "\ud83d\ude00", "\\ud83d": "\\ud83d", "k" : {"k" :"k"}}"#,
         ] {
             assert_eq!(check(body.as_bytes()).expect(body), body);
         }
@@ -184,6 +178,14 @@ mod tests {
         let nul = |name: &str| (Code::ValidationFailed, Some(FieldCode::Format), name.into());
         assert_eq!(refusal(r#"{"a":"x\u0000"}"#), nul("a"));
         assert_eq!(refusal(r#"{"customData":{"\u0000":1}}"#), nul("customData"));
+    }
+
+    #[test]
+    fn half_surrogates_are_found_in_keys_and_values() {
+        let half = |name: &str| (Code::ValidationFailed, Some(FieldCode::Format), name.into());
+        assert_eq!(refusal(r#"{"a":"\ud83d"}"#), half("a"));
+        assert_eq!(refusal(r#"{"a":["x\ude00\ud83d"]}"#), half("a"));
+        assert_eq!(refusal(r#"{"a":{"b":1,"\ud83d":2}}"#), half("a.b"));
     }
 
     #[test]

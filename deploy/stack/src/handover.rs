@@ -95,6 +95,7 @@ impl Workspace {
     pub(crate) fn remove_handed_over(&self) {
         for name in ["programs", "files"] {
             let _ = fs::remove_dir_all(self.servers.join(name));
+            let _ = fs::remove_dir_all(self.state.join(name));
         }
     }
 

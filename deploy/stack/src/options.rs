@@ -71,12 +71,16 @@ impl StackOptions {
     /// Defaults for a test: a database and roles of its own on the server of `DATABASE_URL`, which
     /// `cargo stack test` sets, a NATS server of its own, and the executables beside the test's.
     pub fn for_test(name: &str) -> Result<Self> {
-        let test = TestServers::from_env()?;
+        let test = TestServers::try_parse_from(["stack"])?;
+        let database_url = test.database_url.context(
+            "no DATABASE_URL: run it within `cargo stack test` or `cargo stack exec`, which start \
+             Postgres",
+        )?;
         let suffix = random_suffix();
         let directory = format!("test/stacks/{name}-{suffix}");
         let environment = Environment::start(EnvironmentOptions {
             servers: ServerOptions {
-                database_url: Some(test.database_url),
+                database_url: Some(database_url),
                 nats_url: None,
                 nats_server: test.nats_server,
             },
@@ -93,21 +97,14 @@ impl StackOptions {
     }
 }
 
-/// The servers of a test run, as in [`Environment::variables`].
+/// The servers of a test run, as in [`Environment::variables`]: only the environment is read, because
+/// the arguments are those of the test.
 #[derive(Debug, Parser)]
 struct TestServers {
     #[arg(long, env = "DATABASE_URL", hide_env_values = true)]
-    database_url: String,
+    database_url: Option<String>,
     #[arg(long, env = "STACK_NATS_SERVER")]
     nats_server: Option<PathBuf>,
-}
-
-impl TestServers {
-    /// Reads the environment variables only: the arguments are those of the test.
-    fn from_env() -> Result<Self> {
-        Self::try_parse_from(["stack"])
-            .context("run the tests with `cargo stack test`, which starts Postgres")
-    }
 }
 
 /// Returns the name of a database that no other stack has.

@@ -64,7 +64,7 @@ struct Server {
 
 fn main() -> anyhow::Result<()> {
     let program = Arguments::parse().program;
-    if cfg!(debug_assertions) {
+    if cfg!(debug_assertions) && !matches!(program, Program::Starts(_)) {
         eprintln!("This is a debug build: its figures mean nothing.");
     }
     // The load generator shares the machine with the stack: one thread wakes up less.

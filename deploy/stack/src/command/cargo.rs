@@ -17,17 +17,21 @@ use crate::service::programs;
 
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Returns a cargo command in the clone, without the variables that `cargo run` set for us: build
-/// scripts that watch them would rebuild half of the dependencies.
+/// Returns a cargo command in the clone.
 pub(super) fn cargo(root: &Path) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.current_dir(root);
+    forget_cargo_run(command.current_dir(root));
+    command
+}
+
+/// Removes the variables that `cargo run` set for us: build scripts that watch them, such as that of
+/// ring, would rebuild half of the dependencies.
+pub(super) fn forget_cargo_run(command: &mut Command) {
     for (name, _) in std::env::vars_os() {
         if name.to_str().is_some_and(is_set_by_cargo_run) {
             command.env_remove(name);
         }
     }
-    command
 }
 
 fn is_set_by_cargo_run(name: &str) -> bool {
@@ -104,6 +108,18 @@ pub(super) fn target_directory(root: &Path) -> Result<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_command_does_not_get_the_variables_of_cargo_run() {
+        let mut command = Command::new("cargo");
+        forget_cargo_run(&mut command);
+        // Cargo sets them for tests too.
+        let removed: Vec<_> = command.get_envs().collect();
+        assert!(
+            removed.contains(&(OsStr::new("CARGO_PKG_NAME"), None)),
+            "{removed:?}"
+        );
+    }
 
     #[test]
     fn only_variables_of_cargo_run_are_removed() {

@@ -30,7 +30,7 @@ pub(super) fn run(args: &ExecArgs) -> Result<ExitCode> {
     // A new database: the migrations of this branch may differ from those of the last run.
     let stack = Stack::without_processes(StackOptions::new(binaries, environment))?;
     let mut command = Command::new(&args.command[0]);
-    command.args(&args.command[1..]);
+    cargo::forget_cargo_run(command.args(&args.command[1..]));
     let status = run.execute(&mut command, stack.environment(), &stack.wiring().database)?;
     Ok(exit_code(status))
 }

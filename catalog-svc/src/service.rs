@@ -56,7 +56,7 @@ impl Application for Service {
     type Config = Config;
 
     async fn build(config: Config, runtime: Runtime) -> anyhow::Result<Self> {
-        let auth = runtime.auth(Self::NAME, &config.common)?;
+        let auth = runtime.auth(Self::NAME, &config.common, &config.service_secret)?;
         let mut backbone =
             Backbone::connect::<Self>(&config.database_url, &config.nats, &runtime).await?;
         let peers = &config.common.peers;
@@ -70,7 +70,13 @@ impl Application for Service {
             ids: runtime.ids,
         };
         let media = Media::new(&config.media_base_url);
-        let server = Server::bind(config.listen, auth.verifier, runtime.readiness).await?;
+        let server = Server::bind(
+            config.listen,
+            &config.grpc,
+            auth.verifier,
+            runtime.readiness,
+        )
+        .await?;
         let server = add_services(server, &context, wallet, &media);
         Ok(Self { server, backbone })
     }
@@ -89,7 +95,7 @@ fn add_services(server: Server, context: &Context, wallet: Wallet, media: &Media
     let quotes = Quotes::new(context.clone(), media.clone());
     server
         .add_service(CategoryServiceServer::new(CategoryGrpc(categories)))
-        .add_service(ProductServiceServer::new(ProductGrpc(products)))
+        .add_import_service(ProductServiceServer::new(ProductGrpc(products)))
         .add_service(QuestionServiceServer::new(QuestionGrpc(questions)))
         .add_service(ProductQuestionServiceServer::new(ProductQuestionGrpc(
             product_questions,

@@ -1,7 +1,7 @@
 //! Authentication and access to routes, checked before the body is read. The services that own the
 //! data check what a caller may see and change.
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use axum::{
     extract::{Request, State},
@@ -11,11 +11,13 @@ use axum::{
 };
 use moka::future::Cache;
 use platform::{
-    auth::{Auth, Caller},
+    auth::{Auth, Caller, ServiceToken, TokenVerifier},
     config,
     error::{Code, Failure},
 };
-use proto::identity::v1::{ExchangeApiKeyRequest, auth_service_client::AuthServiceClient};
+use proto::identity::v1::{
+    ExchangeApiKeyRequest, IssueAnonymousTokenRequest, auth_service_client::AuthServiceClient,
+};
 use sha2::{Digest as _, Sha256};
 use tonic::metadata::{Ascii, MetadataValue};
 
@@ -33,7 +35,7 @@ pub(crate) enum Access {
 }
 
 /// An authenticated caller, with the token that services are called with.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct Principal {
     /// `Bearer <token>`.
     pub(crate) authorization: MetadataValue<Ascii>,
@@ -44,8 +46,9 @@ pub(crate) struct Principal {
 /// Authenticates requests.
 #[derive(Debug, Clone)]
 pub(crate) struct Gatekeeper {
-    mode: config::Auth,
-    auth: Auth,
+    verifier: TokenVerifier,
+    /// The token of callers without credentials, in open mode.
+    anonymous: Option<ServiceToken>,
     identity: AuthServiceClient<Channel>,
     /// Tokens by the hash of their API key. Their lifetime bounds how long a revoked key works.
     exchanged: Cache<[u8; 32], Arc<str>>,
@@ -56,42 +59,31 @@ impl Gatekeeper {
     const EXCHANGED_KEYS: u64 = 10_000;
 
     /// Creates a gatekeeper that exchanges API keys at this identity-svc.
-    pub(crate) fn new(mode: config::Auth, auth: Auth, identity: &Channel) -> Self {
+    pub(crate) fn new(mode: config::Auth, auth: &Auth, identity: &Channel) -> Self {
         let exchanged = Cache::builder()
             .max_capacity(Self::EXCHANGED_KEYS)
             .time_to_live(Self::EXCHANGED_FOR)
             .build();
         Self {
-            mode,
-            auth,
+            verifier: auth.verifier.clone().for_clients(),
+            anonymous: (mode == config::Auth::Open).then(|| anonymous_token(identity)),
             identity: identity.service(),
             exchanged,
         }
     }
 
     async fn authenticate(&self, headers: &HeaderMap) -> Result<Principal, Failure> {
-        let token: Arc<str> = match Credentials::of(headers)? {
-            Some(Credentials::ApiKey(key)) => self.exchange(key).await?,
-            Some(Credentials::Token(token)) => token.into(),
-            None if self.mode == config::Auth::Open => return self.anonymous_admin(headers).await,
-            None => {
+        let token: Arc<str> = match (Credentials::of(headers)?, &self.anonymous) {
+            (Some(Credentials::ApiKey(key)), _) => self.exchange(key).await?,
+            (Some(Credentials::Token(token)), _) => token.into(),
+            (None, Some(anonymous)) => return anonymous_admin(anonymous, headers).await,
+            (None, None) => {
                 let detail = "send an API key in `apikey`, or a token in `Authorization: Bearer`";
                 return Err(Failure::new(Code::Unauthenticated, detail));
             }
         };
-        let caller = self.auth.verifier.verify(&token).await?;
+        let caller = self.verifier.verify(&token).await?;
         Principal::new(&token, &caller)
-    }
-
-    /// In open mode the gateway uses its own token.
-    async fn anonymous_admin(&self, headers: &HeaderMap) -> Result<Principal, Failure> {
-        open_mode::check(headers)?;
-        let authorization = self.auth.token.header().await?;
-        let authorization = MetadataValue::try_from(authorization.as_bytes());
-        Ok(Principal {
-            authorization: authorization.map_err(Failure::internal)?,
-            is_admin: true,
-        })
     }
 
     async fn exchange(&self, key: &str) -> Result<Arc<str>, Failure> {
@@ -111,6 +103,37 @@ impl Gatekeeper {
     }
 }
 
+/// Returns the source of the token of callers without credentials: identity-svc issues it if it runs
+/// in open mode too.
+fn anonymous_token(identity: &Channel) -> ServiceToken {
+    let client: AuthServiceClient<Channel> = identity.service();
+    ServiceToken::new(move || {
+        let mut client = client.clone();
+        Box::pin(async move {
+            let issued = client.issue_anonymous_token(IssueAnonymousTokenRequest {});
+            match issued.await {
+                Ok(response) => Ok(response.into_inner().token),
+                Err(status) => Err(Failure::unavailable("identity").with_source(status)),
+            }
+        })
+    })
+}
+
+async fn anonymous_admin(token: &ServiceToken, headers: &HeaderMap) -> Result<Principal, Failure> {
+    open_mode::check(headers)?;
+    let authorization = MetadataValue::try_from(token.header().await?.as_bytes());
+    Ok(Principal {
+        authorization: sensitive(authorization.map_err(Failure::internal)?),
+        is_admin: true,
+    })
+}
+
+/// Marks a header that no log shows, and that HTTP/2 keeps out of its compression table.
+fn sensitive(mut value: MetadataValue<Ascii>) -> MetadataValue<Ascii> {
+    value.set_sensitive(true);
+    value
+}
+
 /// Copies a failure that the cache shares among waiting requests.
 fn copy(failure: &Failure) -> Failure {
     Failure::new(failure.code, failure.detail.clone())
@@ -122,9 +145,17 @@ impl Principal {
         let authorization = authorization
             .map_err(|_| Failure::new(Code::Unauthenticated, "the token is malformed"))?;
         Ok(Self {
-            authorization,
+            authorization: sensitive(authorization),
             is_admin: caller.is_admin(),
         })
+    }
+}
+
+impl fmt::Debug for Principal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Principal")
+            .field("is_admin", &self.is_admin)
+            .finish_non_exhaustive()
     }
 }
 
@@ -167,4 +198,24 @@ pub(crate) async fn guard(
     }
     request.extensions_mut().insert(principal);
     Ok(next.run(request).await)
+}
+
+#[cfg(test)]
+mod tests {
+    use platform::auth::Kind;
+
+    use super::*;
+
+    #[test]
+    fn debug_output_shows_no_token() {
+        let caller = Caller {
+            kind: Kind::Key,
+            subject: "k".to_owned(),
+            roles: vec![],
+        };
+        let principal = Principal::new("abc.def.ghi", &caller).unwrap();
+        assert!(principal.authorization.is_sensitive());
+        assert!(!format!("{principal:?}").contains("def"));
+        assert!(!format!("{:?}", principal.authorization).contains("def"));
+    }
 }

@@ -1,7 +1,7 @@
 //! Reads the `Idempotency-Key` of POST requests. The service that owns the effect keeps the record; the
 //! gateway passes on the key, the route and a hash of the body.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, sync::Arc};
 
 use axum::{
     body::Body,
@@ -10,9 +10,10 @@ use axum::{
     middleware::Next,
     response::Response,
 };
+use hkdf::Hkdf;
 use hmac::{Hmac, Mac as _};
 use platform::error::Failure;
-use secrecy::ExposeSecret as _;
+use secrecy::{ExposeSecret as _, SecretBox, SecretString};
 use sha2::Sha256;
 use tonic::metadata::{Ascii, MetadataValue};
 
@@ -56,6 +57,26 @@ pub(crate) fn path(parts: &Parts) -> String {
     format!("{} {}", parts.method, parts.uri.path())
 }
 
+/// The key of the hashes of bodies.
+#[derive(Debug, Clone)]
+pub(crate) struct BodyHashKey(Arc<SecretBox<[u8; 32]>>);
+
+impl BodyHashKey {
+    /// The purpose of the key: keys for other purposes have other labels (RFC 5869, `info`).
+    const LABEL: &[u8] = b"guerdon gateway idempotency body hash v1";
+
+    /// Derives the key from the gateway's secret, which itself only identity-svc gets to see.
+    pub(crate) fn derive(secret: &SecretString) -> Self {
+        let derivation = Hkdf::<Sha256>::new(None, secret.expose_secret().as_bytes());
+        let key = SecretBox::init_with_mut(|key: &mut [u8; 32]| {
+            derivation
+                .expand(Self::LABEL, key)
+                .expect("HKDF makes keys of 32 bytes");
+        });
+        Self(Arc::new(key))
+    }
+}
+
 /// The keyed hash of a body, computed while it is read. Without the secret, records do not reveal
 /// whether a body was a given one.
 pub(crate) struct BodyHash(Hmac<Sha256>);
@@ -63,8 +84,8 @@ pub(crate) struct BodyHash(Hmac<Sha256>);
 impl BodyHash {
     /// Starts a hash.
     pub(crate) fn new(app: &App) -> Self {
-        let secret = app.service_secret.expose_secret().as_bytes();
-        Self(Hmac::new_from_slice(secret).expect("HMAC takes keys of any length"))
+        let key = app.body_hash_key.0.expose_secret();
+        Self(Hmac::new_from_slice(key).expect("HMAC takes keys of any length"))
     }
 
     /// Adds the next part of the body.

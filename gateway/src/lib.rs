@@ -25,11 +25,10 @@ use platform::{
     lifecycle::{Metrics, Readiness, Supervisor},
     service::{Application, Runtime},
 };
-use secrecy::SecretString;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::{access::Gatekeeper, clients::Clients};
+use crate::{access::Gatekeeper, clients::Clients, idempotency::BodyHashKey};
 
 pub use config::Config;
 pub use openapi::document as openapi_document;
@@ -42,7 +41,7 @@ pub(crate) struct App {
     ids: Ids,
     readiness: Readiness,
     metrics: Metrics,
-    service_secret: SecretString,
+    body_hash_key: BodyHashKey,
 }
 
 /// The gateway process.
@@ -66,7 +65,7 @@ impl Application for Gateway {
 
     async fn build(config: Config, runtime: Runtime) -> anyhow::Result<Self> {
         let common = &config.common;
-        let auth = runtime.auth(Self::NAME, common)?;
+        let auth = runtime.auth(Self::NAME, common, &config.service_secret)?;
         let clients = Clients::connect(common)?;
         for (name, channel) in clients.channels() {
             let channel = channel.clone();
@@ -79,11 +78,11 @@ impl Application for Gateway {
         let identity = client::connect("identity", &common.peers.identity_grpc_url, token)?;
         let app = App {
             clients,
-            gatekeeper: Gatekeeper::new(common.auth, auth, &identity),
+            gatekeeper: Gatekeeper::new(common.auth, &auth, &identity),
             ids: runtime.ids,
             readiness: runtime.readiness,
             metrics: runtime.metrics,
-            service_secret: common.service_secret.clone(),
+            body_hash_key: BodyHashKey::derive(&config.service_secret.value),
         };
         Ok(Self {
             app,

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use clap::Args;
-use platform::config::{Common, Nats, Settings, secret};
+use platform::config::{Common, Grpc, Nats, Settings, StrongSecret, secret};
 use secrecy::SecretString;
 
 /// Flags and environment variables.
@@ -12,6 +12,14 @@ pub struct Config {
     /// The settings of every process.
     #[command(flatten)]
     pub common: Common,
+
+    /// The secrets of the other processes.
+    #[command(flatten)]
+    pub service_secrets: ServiceSecrets,
+
+    /// The gRPC server.
+    #[command(flatten)]
+    pub grpc: Grpc,
 
     /// The message broker.
     #[command(flatten)]
@@ -44,6 +52,63 @@ pub struct Config {
         default_value = "http://127.0.0.1:8080/media/"
     )]
     pub media_base_url: String,
+}
+
+/// The secrets by which identity-svc knows the other processes: each is the `SERVICE_SECRET` of one,
+/// and no two are the same.
+#[derive(Debug, Clone, Args)]
+pub struct ServiceSecrets {
+    /// The `SERVICE_SECRET` of the gateway.
+    #[arg(
+        id = "gateway_service_secret",
+        long = "gateway-service-secret",
+        env = "GATEWAY_SERVICE_SECRET",
+        value_parser = StrongSecret,
+        hide_env_values = true
+    )]
+    gateway: SecretString,
+
+    /// The `SERVICE_SECRET` of catalog-svc.
+    #[arg(
+        id = "catalog_service_secret",
+        long = "catalog-service-secret",
+        env = "CATALOG_SERVICE_SECRET",
+        value_parser = StrongSecret,
+        hide_env_values = true
+    )]
+    catalog: SecretString,
+
+    /// The `SERVICE_SECRET` of orders-svc.
+    #[arg(
+        id = "orders_service_secret",
+        long = "orders-service-secret",
+        env = "ORDERS_SERVICE_SECRET",
+        value_parser = StrongSecret,
+        hide_env_values = true
+    )]
+    orders: SecretString,
+
+    /// The `SERVICE_SECRET` of wallet-svc.
+    #[arg(
+        id = "wallet_service_secret",
+        long = "wallet-service-secret",
+        env = "WALLET_SERVICE_SECRET",
+        value_parser = StrongSecret,
+        hide_env_values = true
+    )]
+    wallet: SecretString,
+}
+
+impl ServiceSecrets {
+    /// Returns each process with its secret.
+    pub(crate) fn by_service(&self) -> [(&'static str, &SecretString); 4] {
+        [
+            ("gateway", &self.gateway),
+            ("catalog-svc", &self.catalog),
+            ("orders-svc", &self.orders),
+            ("wallet-svc", &self.wallet),
+        ]
+    }
 }
 
 impl Settings for Config {

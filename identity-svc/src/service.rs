@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     MIGRATOR, SCHEMA,
-    auth::{Auth, api_key, grpc::AuthGrpc},
+    auth::{Auth, KnownServices, api_key, grpc::AuthGrpc},
     clients::wallet::Wallets,
     config::Config,
     task::{Tasks, grpc::TaskGrpc},
@@ -51,13 +51,21 @@ impl Application for Service {
         if let Some(key) = &config.bootstrap_api_key {
             api_key::check_configured(key)?;
         }
+        let services = KnownServices::new(&config.service_secrets.by_service())?;
         let issuer = Arc::new(TokenIssuer::from_base64(&config.signing_key)?);
         let verifier = TokenVerifier::fixed(&issuer.jwks_json())?;
         let mut backbone =
             Backbone::connect::<Self>(&config.database_url, &config.nats, &runtime).await?;
         let (pool, clock, ids) = (backbone.pool(), runtime.clock, runtime.ids);
-        let secret = config.common.service_secret;
-        let auth = Auth::new(pool.clone(), issuer, secret, clock.clone(), ids.clone());
+        let mode = config.common.auth;
+        let auth = Auth::new(
+            pool.clone(),
+            issuer,
+            services,
+            mode,
+            clock.clone(),
+            ids.clone(),
+        );
         auth.set_bootstrap_key(config.bootstrap_api_key.as_ref())
             .await?;
 
@@ -74,7 +82,7 @@ impl Application for Service {
             users,
             provisioning,
         };
-        let server = Server::bind(config.listen, verifier, runtime.readiness)
+        let server = Server::bind(config.listen, &config.grpc, verifier, runtime.readiness)
             .await?
             .add_service(AuthServiceServer::new(AuthGrpc(auth)))
             .add_service(UserServiceServer::new(users))

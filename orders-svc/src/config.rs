@@ -4,7 +4,7 @@ use std::{collections::HashMap, net::SocketAddr, str::FromStr};
 
 use clap::Args;
 use platform::{
-    config::{self, Common, Nats, Settings},
+    config::{self, Common, Grpc, Nats, ServiceSecret, Settings},
     money::{Amount, DecimalPlaces, OutOfRange, Rounding},
 };
 use secrecy::SecretString;
@@ -15,6 +15,14 @@ pub struct Config {
     /// Settings of all processes.
     #[command(flatten)]
     pub common: Common,
+
+    /// Secret of this process.
+    #[command(flatten)]
+    pub service_secret: ServiceSecret,
+
+    /// Settings of the gRPC server.
+    #[command(flatten)]
+    pub grpc: Grpc,
 
     /// Settings of the broker.
     #[command(flatten)]

@@ -48,7 +48,7 @@ impl Application for Service {
     type Config = Config;
 
     async fn build(config: Config, runtime: Runtime) -> anyhow::Result<Self> {
-        let auth = runtime.auth(Self::NAME, &config.common)?;
+        let auth = runtime.auth(Self::NAME, &config.common, &config.service_secret)?;
         let mut backbone =
             Backbone::connect::<Self>(&config.database_url, &config.nats, &runtime).await?;
         let orders = Orders::new(
@@ -61,11 +61,16 @@ impl Application for Service {
         backbone.saga(orders.clone());
 
         let lines = OrderLineGrpc(orders.clone());
-        let server = Server::bind(config.listen, auth.verifier, runtime.readiness)
-            .await?
-            .add_service(OrderServiceServer::new(OrderGrpc(orders)))
-            .add_service(OrderLineServiceServer::new(lines.clone()))
-            .add_service(OrderLineFulfilmentServiceServer::new(lines));
+        let server = Server::bind(
+            config.listen,
+            &config.grpc,
+            auth.verifier,
+            runtime.readiness,
+        )
+        .await?
+        .add_service(OrderServiceServer::new(OrderGrpc(orders)))
+        .add_service(OrderLineServiceServer::new(lines.clone()))
+        .add_service(OrderLineFulfilmentServiceServer::new(lines));
         Ok(Self { server, backbone })
     }
 

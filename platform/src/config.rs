@@ -3,10 +3,14 @@
 //! Secrets are [`SecretString`], which `Debug` does not show. Settings of one service are in its
 //! `config.rs`, which flattens [`Common`].
 
+mod strong_secret;
+
 use std::{convert::Infallible, net::SocketAddr};
 
 use clap::{Args, Command, ValueEnum};
 use secrecy::SecretString;
+
+pub use strong_secret::{StrongSecret, weakness};
 
 /// Settings of all processes, flattened with `#[command(flatten)]`.
 #[derive(Debug, Clone, Args)]
@@ -14,11 +18,6 @@ pub struct Common {
     /// Whether callers without credentials are rejected, or act as admin (loopback only).
     #[arg(long, env = "AUTH", value_enum, default_value_t = Auth::Required)]
     pub auth: Auth,
-
-    /// Secret shared by the processes: authenticates them to identity-svc, and is the key of the
-    /// hashes of idempotent requests.
-    #[arg(long, env = "SERVICE_SECRET", value_parser = secret, hide_env_values = true)]
-    pub service_secret: SecretString,
 
     /// Addresses of the other services.
     #[command(flatten)]
@@ -103,6 +102,31 @@ pub enum LogFormat {
     Json,
 }
 
+/// The secret of a process, flattened into the config of all but identity-svc, which has the other
+/// side: a `<NAME>_SERVICE_SECRET` for each.
+#[derive(Debug, Clone, Args)]
+pub struct ServiceSecret {
+    /// Secret by which identity-svc knows this process, of at least 32 bytes. No other process has
+    /// the same.
+    #[arg(
+        id = "service_secret",
+        long = "service-secret",
+        env = "SERVICE_SECRET",
+        value_parser = StrongSecret,
+        hide_env_values = true
+    )]
+    pub value: SecretString,
+}
+
+/// Settings of a gRPC server, flattened into the config of the services.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Grpc {
+    /// Whether the gRPC server describes its services to anybody (reflection), for tools such as
+    /// grpcurl.
+    #[arg(long, env = "GRPC_REFLECTION")]
+    pub grpc_reflection: bool,
+}
+
 /// Settings of the broker, flattened into the config of the services.
 #[derive(Debug, Clone, Args)]
 pub struct Nats {
@@ -120,7 +144,7 @@ pub fn secret(value: &str) -> Result<SecretString, Infallible> {
 ///
 /// ```
 /// # use platform::config::{Auth, Common, from_args};
-/// let common: Common = from_args(&["--service-secret", "hush"]).unwrap();
+/// let common: Common = from_args(&["--log", "debug"]).unwrap();
 /// assert_eq!(common.auth, Auth::Required);
 /// ```
 pub fn from_args<A: Args>(args: &[&str]) -> Result<A, clap::Error> {
@@ -163,10 +187,14 @@ pub(crate) fn check(settings: &impl Settings) -> anyhow::Result<()> {
 mod tests {
     use super::*;
 
+    const SECRET: &str = "k3J9x0PqLr7sTz2Vb5Yw8Nc1Md4Fg6Ha";
+
     #[derive(Debug, Args)]
     struct Config {
         #[command(flatten)]
         common: Common,
+        #[command(flatten)]
+        service_secret: ServiceSecret,
         #[arg(long, default_value = "127.0.0.1:0")]
         listen: SocketAddr,
         #[arg(long)]
@@ -188,7 +216,7 @@ mod tests {
     }
 
     fn config(args: &[&str]) -> Config {
-        from_args(&[&["--service-secret", "hush"], args].concat()).unwrap()
+        from_args(&[&["--service-secret", SECRET], args].concat()).unwrap()
     }
 
     #[test]
@@ -212,6 +240,6 @@ mod tests {
     #[test]
     fn debug_output_shows_no_secrets() {
         let shown = format!("{:?}", config(&[]));
-        assert!(shown.contains("service_secret") && !shown.contains("hush"));
+        assert!(shown.contains("service_secret") && !shown.contains(SECRET));
     }
 }

@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, path::PathBuf};
 
 use clap::Args;
-use platform::config::{self, Common, Nats, Settings};
+use platform::config::{self, Common, Grpc, Nats, ServiceSecret, Settings};
 use secrecy::SecretString;
 
 /// Settings of wallet-svc.
@@ -12,6 +12,14 @@ pub struct Config {
     /// Settings of all processes.
     #[command(flatten)]
     pub common: Common,
+
+    /// Secret of this process.
+    #[command(flatten)]
+    pub service_secret: ServiceSecret,
+
+    /// Settings of the gRPC server.
+    #[command(flatten)]
+    pub grpc: Grpc,
 
     /// Settings of the broker.
     #[command(flatten)]

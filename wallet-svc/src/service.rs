@@ -73,7 +73,7 @@ impl Application for Service {
     type Config = Config;
 
     async fn build(config: Config, runtime: Runtime) -> anyhow::Result<Self> {
-        let auth = runtime.auth(Self::NAME, &config.common)?;
+        let auth = runtime.auth(Self::NAME, &config.common, &config.service_secret)?;
         let methods = payment_method::file::read(config.payment_methods_file.as_deref())?;
         let keys = AccountKeys::read(config.hd_public_keys.as_ref())?;
         let mut backbone =
@@ -90,7 +90,13 @@ impl Application for Service {
         let services =
             Services::new(&config, &runtime, pool, users, &ledger, methods, keys).await?;
         add_tasks(&mut backbone, worker, &ledger);
-        let server = Server::bind(config.listen, auth.verifier, runtime.readiness).await?;
+        let server = Server::bind(
+            config.listen,
+            &config.grpc,
+            auth.verifier,
+            runtime.readiness,
+        )
+        .await?;
         let server = services.add_to(server, ledger.clone());
         Ok(Self {
             server,

@@ -94,7 +94,7 @@ async fn users_see_only_visible_products(pool: PgPool) {
         .unwrap();
     let rejected = rejection(app.user.products().get_product(get(&hidden.id)).await);
     assert_eq!(rejected.code, Code::ProductNotFound);
-    app.service
+    app.admin
         .products()
         .get_product(get(&hidden.id))
         .await
@@ -103,7 +103,7 @@ async fn users_see_only_visible_products(pool: PgPool) {
     let seen = app.user.products().list_products(empty()).await.unwrap();
     let seen = seen.into_inner();
     assert_eq!((seen.page.unwrap().total, seen.products), (1, vec![shown]));
-    let all = app.service.products().list_products(empty()).await.unwrap();
+    let all = app.admin.products().list_products(empty()).await.unwrap();
     assert_eq!(all.into_inner().products.len(), 2);
 }
 

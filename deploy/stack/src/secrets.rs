@@ -1,18 +1,22 @@
 //! Secrets of a local stack, in a file that only its owner may read.
 
-use std::{fs, path::Path};
+use std::{collections::BTreeMap, fs, path::Path};
 
 use anyhow::Result;
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use rand::Rng as _;
 
-use crate::{envfile, wiring::Variable};
+use crate::{
+    envfile,
+    service::{self, Service},
+    wiring::Variable,
+};
 
 /// Keys and passwords.
 #[derive(Debug, Clone)]
 pub struct Secrets {
-    /// The secret that the processes exchange for service tokens.
-    pub service_secret: String,
+    /// The secret of each process but identity-svc, by its program.
+    pub(crate) of_services: BTreeMap<&'static str, String>,
     /// The seed of the Ed25519 key that signs tokens, base64url.
     pub signing_key: String,
     /// The first admin's API key.
@@ -46,7 +50,10 @@ impl Secrets {
             )
         };
         Self {
-            service_secret: value_of("SERVICE_SECRET", ""),
+            of_services: service::programs()
+                .filter(|program| *program != Service::Identity.program())
+                .map(|program| (program, value_of(&service_secret(program), "")))
+                .collect(),
             signing_key: value_of("IDENTITY_SIGNING_KEY", ""),
             api_key: value_of("BOOTSTRAP_API_KEY", "gk_"),
             database_password: value_of("DATABASE_PASSWORD", ""),
@@ -54,15 +61,31 @@ impl Secrets {
     }
 
     fn variables(&self) -> Vec<Variable> {
-        [
-            ("SERVICE_SECRET", &self.service_secret),
-            ("IDENTITY_SIGNING_KEY", &self.signing_key),
-            ("BOOTSTRAP_API_KEY", &self.api_key),
-            ("DATABASE_PASSWORD", &self.database_password),
-        ]
-        .map(|(name, value)| (name.to_owned(), value.clone()))
-        .into()
+        let mut variables = self.service_secret_variables();
+        variables.extend(
+            [
+                ("IDENTITY_SIGNING_KEY", &self.signing_key),
+                ("BOOTSTRAP_API_KEY", &self.api_key),
+                ("DATABASE_PASSWORD", &self.database_password),
+            ]
+            .map(|(name, value)| (name.to_owned(), value.clone())),
+        );
+        variables
     }
+
+    /// Returns the settings by which identity-svc knows the other processes.
+    pub(crate) fn service_secret_variables(&self) -> Vec<Variable> {
+        self.of_services
+            .iter()
+            .map(|(program, secret)| (service_secret(program), secret.clone()))
+            .collect()
+    }
+}
+
+/// Returns the name of the secret of a program: `ORDERS_SERVICE_SECRET`.
+fn service_secret(program: &str) -> String {
+    let context = program.trim_end_matches("-svc").to_uppercase();
+    format!("{context}_SERVICE_SECRET")
 }
 
 /// Returns 32 random bytes, base64url: safe in URLs, headers and shells.

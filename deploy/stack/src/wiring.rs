@@ -141,10 +141,10 @@ impl Wiring {
     pub fn environment(&self, instance: &Instance) -> Result<Vec<Variable>> {
         let secrets = &self.secrets;
         let address = |port: u16| format!("127.0.0.1:{port}");
-        let mut env = vec![
-            variable("AUTH", self.auth.as_str()),
-            variable("SERVICE_SECRET", &secrets.service_secret),
-        ];
+        let mut env = vec![variable("AUTH", self.auth.as_str())];
+        if let Some(secret) = secrets.of_services.get(instance.program()) {
+            env.push(variable("SERVICE_SECRET", secret));
+        }
         env.extend(Service::ALL.map(|it| variable(it.variable("GRPC_URL"), self.grpc_url(it))));
         if let Some(otlp) = &self.otlp {
             env.push(variable("OTEL_EXPORTER_OTLP_ENDPOINT", otlp));
@@ -156,11 +156,13 @@ impl Wiring {
         };
         let (listen, metrics) = (address(instance.port), address(instance.metrics_port));
         env.push(variable("NATS_URL", &self.nats_url));
+        env.push(variable("GRPC_REFLECTION", "true"));
         env.push(variable(service.variable("LISTEN"), listen));
         env.push(variable(service.variable("METRICS_LISTEN"), metrics));
         let database = self.app_url(service)?;
         env.push(variable(service.variable("DATABASE_URL"), database));
         if service == Service::Identity {
+            env.extend(secrets.service_secret_variables());
             env.push(variable("IDENTITY_SIGNING_KEY", &secrets.signing_key));
             env.push(variable("BOOTSTRAP_API_KEY", &secrets.api_key));
         }
@@ -248,6 +250,30 @@ mod tests {
         assert_eq!(value(&env, "WALLET_DATABASE_URL"), None);
         assert_eq!(value(&env, "ORDERS_OWNER_DATABASE_URL"), None);
         assert_eq!(value(&env, "IDENTITY_SIGNING_KEY"), None);
+    }
+
+    #[test]
+    fn each_process_gets_its_own_secret_and_identity_the_secrets_of_all() {
+        let wiring = wiring(&Replicas::new());
+        let mut own = Vec::new();
+        for instance in &wiring.instances {
+            let env = wiring.environment(instance).unwrap();
+            let known = env
+                .iter()
+                .filter(|(name, _)| name.ends_with("_SERVICE_SECRET"));
+            let known = known.map(|(_, value)| value.clone()).collect::<Vec<_>>();
+            if instance.service == Some(Service::Identity) {
+                assert_eq!(value(&env, "SERVICE_SECRET"), None);
+                assert_eq!(known.len(), 4);
+                own.extend(known);
+            } else {
+                own.extend(value(&env, "SERVICE_SECRET"));
+                assert!(known.is_empty(), "{}", instance.name);
+            }
+        }
+        own.sort();
+        own.dedup();
+        assert_eq!(own.len(), 4, "the same four on both sides");
     }
 
     #[test]

@@ -62,11 +62,23 @@ async fn admins_are_allowed_on_every_route() {
         let (method, url) = (&*operation.method, operation.url());
         let by_key = app.anonymous(method, &url).header("apikey", ADMIN_KEY);
         let by_user = app.with_token(method, &url, Kind::User, &[Role::Admin]);
-        let by_service = app.with_token(method, &url, Kind::Service, &[Role::Admin]);
         assert_allowed(by_key, &operation, "an admin key").await;
         assert_allowed(by_user, &operation, "an admin user").await;
-        assert_allowed(by_service, &operation, "a service").await;
     }
+}
+
+#[tokio::test]
+async fn tokens_of_services_are_refused_on_every_route() {
+    let app = TestApp::start().await;
+    for operation in operations::all() {
+        let (method, url) = (&*operation.method, operation.url());
+        let request = app.with_token(method, &url, Kind::Service, &[Role::Admin]);
+        problem(request, 401, "unauthenticated").await;
+    }
+    assert!(
+        app.services.take_calls().is_empty(),
+        "no service was called"
+    );
 }
 
 #[tokio::test]

@@ -115,12 +115,22 @@ async fn open_mode_lets_loopback_and_its_own_pages_in() {
 }
 
 #[tokio::test]
-async fn open_mode_acts_as_admin_with_the_gateways_own_token() {
+async fn open_mode_acts_as_the_anonymous_admin_of_identity_svc() {
     let app = TestApp::start_with(&["--auth", "open"]).await;
-    let request = app.anonymous("POST", "/users/01920000-0000-7000-8000-000000000001/block");
-    let exchange = app.exchange(request).await;
+    let request = || app.anonymous("POST", "/users/01920000-0000-7000-8000-000000000001/block");
+    let exchange = app.exchange(request()).await;
     assert_eq!(exchange.status, 204);
-    assert!(exchange.call().metadata.contains_key("authorization"));
+    let header = &exchange.call().metadata["authorization"];
+    assert_eq!(header, &format!("Bearer {}", app.anonymous_token));
+}
+
+#[tokio::test]
+async fn open_mode_needs_identity_svc_in_open_mode() {
+    let app = TestApp::start_with(&["--auth", "open"]).await;
+    let refusal = Failure::new(Code::Forbidden, "not in open mode");
+    app.services
+        .fail("AuthService/IssueAnonymousToken", refusal);
+    problem(app.anonymous("GET", "/products"), 503, "unavailable").await;
 }
 
 #[tokio::test]

@@ -12,7 +12,7 @@ use platform::{
 };
 use proto::{
     catalog::v1::{ImportProductsResponse, ImportedProduct},
-    identity::v1::ExchangeApiKeyResponse,
+    identity::v1::{ExchangeApiKeyResponse, IssueAnonymousTokenResponse},
 };
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
 use serde::Serialize;
@@ -36,6 +36,8 @@ struct Args {
 pub struct TestApp {
     pub base: String,
     pub services: FakeServices,
+    /// The token that the fake identity-svc issues for callers without credentials.
+    pub anonymous_token: String,
     issuer: TokenIssuer,
     client: reqwest::Client,
     stop: DropGuard,
@@ -64,12 +66,19 @@ impl TestApp {
         let issuer = TokenIssuer::new(&[7; 32]);
         let token = token(&issuer, Kind::Key, &[Role::Admin]);
         services.reply("AuthService/ExchangeApiKey", &exchanged(token));
+        let anonymous_token = self::token(&issuer, Kind::Anonymous, &[Role::Admin]);
+        let response = IssueAnonymousTokenResponse {
+            token: anonymous_token.clone(),
+            ..IssueAnonymousTokenResponse::default()
+        };
+        services.reply("AuthService/IssueAnonymousToken", &response);
         // The sample of an import has errors.
         services.reply("ProductService/ImportProducts", &imported());
         let (base, stop) = start_gateway(&services.url(), &issuer, flags).await;
         Self {
             base,
             services,
+            anonymous_token,
             issuer,
             client: reqwest::Client::new(),
             stop,
@@ -210,7 +219,7 @@ async fn start_gateway(
         .iter()
         .any(|flag| flag.starts_with("--service-secret="))
     {
-        args.push("--service-secret=s".to_owned());
+        args.push("--service-secret=k3J9x0PqLr7sTz2Vb5Yw8Nc1Md4Fg6Ha".to_owned());
     }
     for service in ["catalog", "orders", "wallet", "identity"] {
         args.push(format!("--{service}-grpc-url={services}"));

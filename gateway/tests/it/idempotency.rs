@@ -62,7 +62,7 @@ async fn the_hash_tells_bodies_apart() {
 async fn the_hash_is_keyed_with_the_service_secret() {
     let (first, second) = (
         TestApp::start().await,
-        TestApp::start_with(&["--service-secret=t"]).await,
+        TestApp::start_with(&["--service-secret=another-k3J9x0PqLr7sTz2Vb5Yw8Nc1Md4Fg6Ha"]).await,
     );
     let mut hashes = Vec::new();
     for app in [&first, &second] {

@@ -1,6 +1,6 @@
 //! API keys, stored as hashes.
 
-use platform::{auth::Role, ids::Id};
+use platform::{auth::Role, config, ids::Id};
 use secrecy::{ExposeSecret as _, SecretString};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
@@ -35,13 +35,13 @@ pub(crate) fn hash(key: &str) -> [u8; 32] {
 pub(crate) fn check_configured(key: &SecretString) -> anyhow::Result<()> {
     let key = key.expose_secret();
     anyhow::ensure!(
-        key.starts_with(PREFIX)
-            && key.len() >= MIN_CHARS
-            && key.bytes().all(|b| b.is_ascii_graphic()),
-        "an API key is {PREFIX} and at least {} printable characters",
-        MIN_CHARS - PREFIX.len()
+        key.starts_with(PREFIX) && key.bytes().all(|b| b.is_ascii_graphic()),
+        "BOOTSTRAP_API_KEY is not {PREFIX} and printable characters"
     );
-    Ok(())
+    match config::weakness(key, MIN_CHARS) {
+        Some(weakness) => anyhow::bail!("BOOTSTRAP_API_KEY {weakness}"),
+        None => Ok(()),
+    }
 }
 
 #[cfg(test)]
@@ -58,6 +58,8 @@ mod tests {
             "gk_short",
             "0123456789abcdef01234567",
             "gk_0123456789abcdef 0",
+            "gk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+            "gk_changeme_0123456789",
         ] {
             assert!(!accepts(bad), "{bad}");
         }

@@ -1,14 +1,12 @@
 //! `guerdon.identity.v1.AuthService`.
 
-use platform::{
-    auth::{Caller, Kind},
-    clock::to_proto,
-    error::{Code, Failure},
-    grpc::Call,
-};
+use std::net::{IpAddr, Ipv4Addr};
+
+use platform::{clock::to_proto, grpc::Call};
 use proto::identity::v1::{
     ExchangeApiKeyRequest, ExchangeApiKeyResponse, GetJwksRequest, GetJwksResponse,
-    IssueServiceTokenRequest, IssueServiceTokenResponse, auth_service_server::AuthService,
+    IssueAnonymousTokenRequest, IssueAnonymousTokenResponse, IssueServiceTokenRequest,
+    IssueServiceTokenResponse, auth_service_server::AuthService,
 };
 use tonic::{Request, Response, Status};
 
@@ -31,9 +29,22 @@ impl AuthService for AuthGrpc {
         &self,
         request: Request<IssueServiceTokenRequest>,
     ) -> Result<Response<IssueServiceTokenResponse>, Status> {
+        let from = request.remote_addr();
+        let from = from.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |address| address.ip());
         let IssueServiceTokenRequest { service, secret } = request.into_inner();
-        let issued = self.0.service_token(&service, &secret)?;
+        let issued = self.0.service_token(&service, &secret, from).await?;
         Ok(Response::new(IssueServiceTokenResponse {
+            token: issued.token,
+            expires_at: Some(to_proto(issued.expires_at)),
+        }))
+    }
+
+    async fn issue_anonymous_token(
+        &self,
+        _request: Request<IssueAnonymousTokenRequest>,
+    ) -> Result<Response<IssueAnonymousTokenResponse>, Status> {
+        let issued = self.0.anonymous_token()?;
+        Ok(Response::new(IssueAnonymousTokenResponse {
             token: issued.token,
             expires_at: Some(to_proto(issued.expires_at)),
         }))
@@ -43,23 +54,11 @@ impl AuthService for AuthGrpc {
         &self,
         request: Request<ExchangeApiKeyRequest>,
     ) -> Result<Response<ExchangeApiKeyResponse>, Status> {
-        let Call { caller, body, .. } = Call::of(request)?;
-        require_service(&caller)?;
+        let Call { body, .. } = Call::of(request)?;
         let issued = self.0.exchange_api_key(&body.key).await?;
         Ok(Response::new(ExchangeApiKeyResponse {
             token: issued.token,
             expires_at: Some(to_proto(issued.expires_at)),
         }))
-    }
-}
-
-/// Only the gateway exchanges keys, never the holder of another credential.
-fn require_service(caller: &Caller) -> Result<(), Failure> {
-    match caller.kind {
-        Kind::Service => Ok(()),
-        Kind::User | Kind::Key => Err(Failure::new(
-            Code::Forbidden,
-            "only for Guerdon's own processes",
-        )),
     }
 }

@@ -2,7 +2,9 @@
 
 pub(crate) mod api_key;
 pub(crate) mod grpc;
+mod known_services;
 mod repo;
 mod service;
 
+pub(crate) use known_services::KnownServices;
 pub(crate) use service::Auth;

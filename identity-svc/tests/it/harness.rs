@@ -29,7 +29,8 @@ use crate::fake_wallet::FakeWallet;
 /// How long a test waits for a condition.
 pub(crate) const TIMEOUT: Duration = Duration::from_mins(1);
 pub(crate) const API_KEY: &str = "gk_bootstrap_0123456789abcdef";
-pub(crate) const SECRET: &str = "a secret of this deployment";
+/// The secret of orders-svc.
+pub(crate) const SECRET: &str = "Orders-k3J9x0PqLr7sTz2Vb5Yw8Nc1Md4Fg6Ha";
 const SEED: [u8; 32] = [7; 32];
 const SEED_BASE64: &str = "BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc";
 
@@ -93,7 +94,10 @@ impl TestApp {
             format!("--nats-url={nats}"),
             "--listen=127.0.0.1:0".to_owned(),
             format!("--wallet-grpc-url={wallet_url}"),
-            format!("--service-secret={SECRET}"),
+            format!("--orders-service-secret={SECRET}"),
+            "--gateway-service-secret=Gateway-k3J9x0PqLr7sTz2Vb5Yw8Nc1Md4Fg6Ha".to_owned(),
+            "--catalog-service-secret=Catalog-k3J9x0PqLr7sTz2Vb5Yw8Nc1Md4Fg6Ha".to_owned(),
+            "--wallet-service-secret=Wallet-k3J9x0PqLr7sTz2Vb5Yw8Nc1Md4Fg6Ha".to_owned(),
             format!("--signing-key={SEED_BASE64}"),
         ];
         let mut app = Self {
@@ -227,6 +231,10 @@ fn issue_token(caller: &Caller) -> String {
 }
 
 pub(crate) fn admin() -> Caller {
+    caller(Kind::Key, "admin", Role::Admin)
+}
+
+pub(crate) fn gateway() -> Caller {
     caller(Kind::Service, "gateway", Role::Admin)
 }
 

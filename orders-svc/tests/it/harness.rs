@@ -74,7 +74,7 @@ impl TestApp {
 
     /// Starts another process on the same database.
     pub(crate) async fn start_process(&mut self) {
-        let token = self.token(&service());
+        let token = self.token(&caller(Kind::Service, "orders-svc"));
         let auth = Auth {
             verifier: TokenVerifier::fixed(&self.issuer.jwks_json()).unwrap(),
             token: ServiceToken::new(move || {
@@ -112,7 +112,7 @@ impl TestApp {
         let peers = format!("http://{}", self.peers_address);
         let arguments = [
             ("--listen", "127.0.0.1:0"),
-            ("--service-secret", "secret"),
+            ("--service-secret", "k3J9x0PqLr7sTz2Vb5Yw8Nc1Md4Fg6Ha"),
             ("--database-url", &database),
             ("--catalog-grpc-url", &peers),
             ("--wallet-grpc-url", &peers),
@@ -145,9 +145,9 @@ impl TestApp {
         })
     }
 
-    /// A client with the gateway's rights.
+    /// A client with the rights of an admin.
     pub(crate) fn admin(&self) -> Client<'_> {
-        Client::new(self, Some(service()))
+        Client::new(self, Some(caller(Kind::Key, "admin")))
     }
 
     pub(crate) fn client_of(&self, user: &User) -> Client<'_> {
@@ -253,10 +253,10 @@ pub(crate) fn now() -> DateTime<Utc> {
     DateTime::from_timestamp_millis(NOW_MILLIS).unwrap()
 }
 
-fn service() -> Caller {
+fn caller(kind: Kind, subject: &str) -> Caller {
     Caller {
-        kind: Kind::Service,
-        subject: "gateway".into(),
+        kind,
+        subject: subject.into(),
         roles: vec![Role::Admin],
     }
 }

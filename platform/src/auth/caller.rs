@@ -4,6 +4,7 @@ use std::fmt::Display;
 
 use serde::{Deserialize, Serialize};
 
+use super::{GUERDON, INTERNAL};
 use crate::error::{Code, Failure};
 
 /// The caller of a request. The server's layer stores it in the request's extensions.
@@ -25,8 +26,10 @@ pub enum Kind {
     User,
     /// A back end with an API key.
     Key,
-    /// One of Guerdon's processes; it counts as an admin.
+    /// One of Guerdon's processes; it counts as an admin in the RPCs that it may call.
     Service,
+    /// Anybody who sends no credentials, in open mode.
+    Anonymous,
 }
 
 /// A role.
@@ -45,6 +48,15 @@ impl Kind {
             Self::User => "user",
             Self::Key => "key",
             Self::Service => "service",
+            Self::Anonymous => "anonymous",
+        }
+    }
+
+    /// Returns the token's `aud` claim.
+    pub(super) const fn audience(self) -> &'static str {
+        match self {
+            Self::User | Self::Key | Self::Anonymous => GUERDON,
+            Self::Service => INTERNAL,
         }
     }
 }
@@ -79,10 +91,15 @@ impl Caller {
 
     /// Tells whether the caller has access to everything.
     pub fn is_admin(&self) -> bool {
-        self.kind == Kind::Service || self.roles.contains(&Role::Admin)
+        self.is_service() || self.roles.contains(&Role::Admin)
     }
 
-    /// Returns the id of the calling user; `None` for API keys and services.
+    /// Tells whether the caller is one of Guerdon's processes.
+    pub fn is_service(&self) -> bool {
+        self.kind == Kind::Service
+    }
+
+    /// Returns the id of the calling user; `None` for other callers.
     pub fn user_id(&self) -> Option<&str> {
         (self.kind == Kind::User).then_some(self.subject.as_str())
     }

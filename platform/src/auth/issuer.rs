@@ -66,7 +66,7 @@ impl TokenIssuer {
         let issued = u64::try_from(grant.now.timestamp()).unwrap_or_default();
         let claims = Claims {
             iss: GUERDON.to_owned(),
-            aud: GUERDON.to_owned(),
+            aud: grant.caller.kind.audience().to_owned(),
             sub: grant.caller.subject.clone(),
             kind: grant.caller.kind,
             roles: grant
@@ -108,7 +108,7 @@ impl TokenIssuer {
     /// Signs a token with any issuer and audience, and an unknown role.
     pub(super) fn issue_for(&self, iss: &str, aud: &str, exp: u64) -> String {
         let claims = json!({"iss": iss, "aud": aud, "sub": "u1", "kind": "user",
-            "roles": ["emperor"], "exp": exp, "iat": exp, "jti": "t"});
+            "roles": ["emperor"], "exp": exp, "iat": exp - 600, "jti": "t"});
         let mut header = Header::new(Algorithm::EdDSA);
         header.kid = Some(self.key_id.clone());
         jsonwebtoken::encode(&header, &claims, &self.key).expect("well-formed")

@@ -11,15 +11,20 @@ mod verifier;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{config::Common, grpc::client};
+use crate::{
+    config::{Common, ServiceSecret},
+    grpc::client,
+};
 
 pub use caller::{Caller, Kind, Role};
 pub use issuer::{Grant, TokenIssuer};
 pub use service_token::ServiceToken;
 pub use verifier::TokenVerifier;
 
-/// `iss` and `aud` of every token.
+/// `iss` of every token, and `aud` of the tokens of clients.
 const GUERDON: &str = "guerdon";
+/// `aud` of the tokens of services, which the public API does not accept.
+const INTERNAL: &str = "guerdon-internal";
 
 /// The claims of a token.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -46,12 +51,15 @@ pub struct Auth {
 impl Auth {
     /// Fetches keys and token from identity-svc on first use: identity-svc may start later. Fails only
     /// on a malformed address.
-    pub fn remote(service: &'static str, common: &Common) -> anyhow::Result<Self> {
+    pub fn remote(
+        service: &'static str,
+        common: &Common,
+        secret: &ServiceSecret,
+    ) -> anyhow::Result<Self> {
         let identity = client::connect("identity", &common.peers.identity_grpc_url, None)?;
-        let secret = common.service_secret.clone();
         Ok(Self {
             verifier: TokenVerifier::remote(&identity),
-            token: ServiceToken::remote(&identity, service, secret),
+            token: ServiceToken::remote(&identity, service, secret.value.clone()),
         })
     }
 }

@@ -1,4 +1,4 @@
-//! A process's own token: issued for the shared secret on first use, and renewed in time.
+//! A process's own token: issued for its secret on first use, and renewed in time.
 
 use std::{
     sync::{Arc, RwLock},

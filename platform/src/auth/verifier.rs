@@ -1,5 +1,5 @@
-//! Verifies tokens: signature, algorithm, issuer, audience, expiry. Caches verified tokens by their
-//! hash until they expire.
+//! Verifies tokens: signature, algorithm, issuer, audience, lifetime. Caches verified tokens by their
+//! hash until they expire or their key is withdrawn.
 
 use std::{sync::Arc, time::Duration};
 
@@ -7,7 +7,7 @@ use jsonwebtoken::{Algorithm, Validation, get_current_timestamp};
 use moka::future::Cache;
 use sha2::{Digest as _, Sha256};
 
-use super::{Caller, Claims, GUERDON, Role, keys::KeySource};
+use super::{Caller, Claims, GUERDON, INTERNAL, Role, keys::KeySource};
 use crate::{
     error::{Code, Failure},
     grpc::client::Client,
@@ -15,6 +15,11 @@ use crate::{
 
 /// The tolerated difference between two machines' clocks.
 const LEEWAY_SECONDS: u64 = 5;
+
+/// The longest lifetime of a token: a key that signs longer ones is not identity-svc's.
+const MAX_LIFETIME_SECONDS: u64 = 60 * 60;
+
+const WRONG_AUDIENCE: &str = "its issuer or audience is wrong";
 
 const CACHE_CAPACITY: u64 = 10_000;
 const CACHE_TTL: Duration = Duration::from_mins(10);
@@ -24,11 +29,13 @@ const CACHE_TTL: Duration = Duration::from_mins(10);
 pub struct TokenVerifier {
     keys: Arc<KeySource>,
     cache: Cache<[u8; 32], Verified>,
+    clients_only: bool,
 }
 
 #[derive(Clone)]
 struct Verified {
     caller: Arc<Caller>,
+    key_id: String,
     expires: u64,
 }
 
@@ -52,6 +59,16 @@ impl TokenVerifier {
         Self {
             keys: Arc::new(keys),
             cache,
+            clients_only: false,
+        }
+    }
+
+    /// Returns a verifier that refuses the tokens of services, for the public API.
+    #[must_use]
+    pub fn for_clients(self) -> Self {
+        Self {
+            clients_only: true,
+            ..self
         }
     }
 
@@ -59,14 +76,24 @@ impl TokenVerifier {
     /// cannot be fetched.
     pub async fn verify(&self, token: &str) -> Result<Arc<Caller>, Failure> {
         let hash: [u8; 32] = Sha256::digest(token.as_bytes()).into();
-        if let Some(cached) = self.cache.get(&hash).await
-            && get_current_timestamp() <= cached.expires + LEEWAY_SECONDS
-        {
-            return Ok(cached.caller);
+        let verified = if let Some(verified) = self.cached(&hash).await {
+            verified
+        } else {
+            let verified = self.check(token).await?;
+            self.cache.insert(hash, verified.clone()).await;
+            verified
+        };
+        if self.clients_only && verified.caller.is_service() {
+            return Err(invalid(WRONG_AUDIENCE));
         }
-        let verified = self.check(token).await?;
-        self.cache.insert(hash, verified.clone()).await;
         Ok(verified.caller)
+    }
+
+    async fn cached(&self, hash: &[u8; 32]) -> Option<Verified> {
+        let verified = self.cache.get(hash).await?;
+        let is_valid = get_current_timestamp() <= verified.expires + LEEWAY_SECONDS
+            && self.keys.knows(&verified.key_id);
+        is_valid.then_some(verified)
     }
 
     async fn check(&self, token: &str) -> Result<Verified, Failure> {
@@ -79,27 +106,36 @@ impl TokenVerifier {
         let claims = jsonwebtoken::decode::<Claims>(token, &key, &validation())
             .map_err(invalid_token)?
             .claims;
-        let roles = claims
-            .roles
-            .iter()
-            .filter_map(|name| Role::parse(name))
-            .collect();
+        check_claims(&claims)?;
+        let roles = claims.roles.iter();
         let caller = Caller {
             kind: claims.kind,
             subject: claims.sub,
-            roles,
+            roles: roles.filter_map(|name| Role::parse(name)).collect(),
         };
         Ok(Verified {
             caller: Arc::new(caller),
+            key_id,
             expires: claims.exp,
         })
+    }
+}
+
+/// Checks what a signature does not: a client's token is not a service's, whatever its `kind` says.
+fn check_claims(claims: &Claims) -> Result<(), Failure> {
+    if claims.aud != claims.kind.audience() {
+        return Err(invalid(WRONG_AUDIENCE));
+    }
+    match claims.exp.checked_sub(claims.iat) {
+        Some(0..=MAX_LIFETIME_SECONDS) => Ok(()),
+        _ => Err(invalid("its lifetime is too long")),
     }
 }
 
 fn validation() -> Validation {
     let mut validation = Validation::new(Algorithm::EdDSA);
     validation.set_issuer(&[GUERDON]);
-    validation.set_audience(&[GUERDON]);
+    validation.set_audience(&[GUERDON, INTERNAL]);
     validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
     validation.leeway = LEEWAY_SECONDS;
     validation
@@ -118,7 +154,7 @@ fn invalid_token(error: jsonwebtoken::errors::Error) -> Failure {
     invalid(match error.kind() {
         ErrorKind::ExpiredSignature => "it has expired",
         ErrorKind::InvalidSignature => "its signature is wrong",
-        ErrorKind::InvalidIssuer | ErrorKind::InvalidAudience => "its issuer or audience is wrong",
+        ErrorKind::InvalidIssuer | ErrorKind::InvalidAudience => WRONG_AUDIENCE,
         _ => "it is malformed",
     })
 }
@@ -137,7 +173,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::auth::{Grant, Kind, TokenIssuer};
+    use crate::auth::{Grant, Kind, TokenIssuer, keys::tests::FakeIdentity};
 
     fn caller() -> Caller {
         Caller {
@@ -152,11 +188,19 @@ mod tests {
     }
 
     fn token(issuer: &TokenIssuer, now: DateTime<Utc>) -> String {
-        let caller = caller();
+        token_of(issuer, &caller(), now, Duration::from_mins(10))
+    }
+
+    fn token_of(
+        issuer: &TokenIssuer,
+        caller: &Caller,
+        now: DateTime<Utc>,
+        lifetime: Duration,
+    ) -> String {
         issuer.issue(Grant {
-            caller: &caller,
+            caller,
             now,
-            lifetime: Duration::from_mins(10),
+            lifetime,
             id: "t1",
         })
     }
@@ -251,6 +295,55 @@ mod tests {
         for nonsense in ["", ".", "..", "gk_abc", "a.b.c", "é.é.é"] {
             error(&verifier, nonsense).await;
         }
+    }
+
+    #[tokio::test]
+    async fn the_public_api_refuses_the_tokens_of_services() {
+        let (issuer, verifier) = pair();
+        let service = Caller {
+            kind: Kind::Service,
+            subject: "orders-svc".to_owned(),
+            roles: vec![Role::Admin],
+        };
+        let token = token_of(&issuer, &service, now(), Duration::from_mins(10));
+        assert_eq!(*verifier.verify(&token).await.unwrap(), service);
+        let public = verifier.for_clients();
+        for _ in 0..2 {
+            assert!(error(&public, &token).await.contains("audience"));
+        }
+        let user = token_of(&issuer, &caller(), now(), Duration::from_mins(10));
+        assert_eq!(*public.verify(&user).await.unwrap(), caller());
+    }
+
+    #[tokio::test]
+    async fn the_audience_of_services_is_refused_with_another_kind() {
+        let (issuer, verifier) = pair();
+        let token = issuer.issue_for("guerdon", INTERNAL, get_current_timestamp() + 600);
+        assert!(error(&verifier, &token).await.contains("audience"));
+    }
+
+    #[tokio::test]
+    async fn lifetimes_of_more_than_an_hour_are_refused() {
+        let (issuer, verifier) = pair();
+        let hour = Duration::from_hours(1);
+        let longest = token_of(&issuer, &caller(), now(), hour);
+        assert!(verifier.verify(&longest).await.is_ok());
+        let longer = token_of(&issuer, &caller(), now(), hour + Duration::from_secs(1));
+        assert!(error(&verifier, &longer).await.contains("lifetime"));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_verified_token_is_refused_once_its_key_is_withdrawn() {
+        let identity = FakeIdentity::default();
+        let issuer = identity.sign_with(1);
+        let verifier = TokenVerifier::new(identity.source());
+        let token = token(&issuer, now());
+        assert!(verifier.verify(&token).await.is_ok());
+        identity.sign_with(2);
+        tokio::time::advance(Duration::from_mins(1)).await;
+        assert!(verifier.verify(&token).await.is_ok(), "fetching the keys");
+        tokio::task::yield_now().await;
+        assert!(error(&verifier, &token).await.contains("key is unknown"));
     }
 
     #[tokio::test]

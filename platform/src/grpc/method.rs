@@ -6,6 +6,8 @@ use std::{collections::HashMap, sync::LazyLock};
 use prost::Message as _;
 use prost_types::{FileDescriptorProto, FileDescriptorSet};
 
+use super::callers::Callers;
+
 /// One RPC method.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Method {
@@ -17,6 +19,7 @@ pub(super) struct Method {
     pub(super) label: String,
     /// Whether its response is a stream.
     pub(super) streams: bool,
+    pub(super) callers: Callers,
 }
 
 static METHODS: LazyLock<HashMap<String, Method>> = LazyLock::new(|| {
@@ -29,18 +32,28 @@ pub(super) fn find(path: &str) -> Option<&'static Method> {
     METHODS.get(path)
 }
 
+/// Returns the names of all RPCs: `guerdon.orders.v1.OrderService/PayOrder`.
+#[cfg(test)]
+pub(super) fn all() -> impl Iterator<Item = String> {
+    METHODS
+        .values()
+        .map(|method| format!("{}/{}", method.service, method.name))
+}
+
 fn methods(file: &FileDescriptorProto) -> impl Iterator<Item = (String, Method)> {
     let package = file.package();
     file.service.iter().flat_map(move |service| {
         service.method.iter().map(move |method| {
             let service_name = format!("{package}.{}", service.name());
+            let rpc = format!("{service_name}/{}", method.name());
             let entry = Method {
                 label: label(package, service.name(), method.name()),
                 name: method.name().to_owned(),
                 streams: method.server_streaming(),
                 service: service_name,
+                callers: Callers::of(&rpc),
             };
-            (format!("/{}/{}", entry.service, entry.name), entry)
+            (format!("/{rpc}"), entry)
         })
     })
 }

@@ -56,6 +56,7 @@
 //! is down, hangs or is overloaded is `unavailable` within [`client::TIMEOUT`].
 
 mod call;
+mod callers;
 pub mod client;
 pub mod deadline;
 mod method;
@@ -65,8 +66,11 @@ mod tests;
 
 pub use call::{Call, respond};
 
-/// The largest message that servers and clients accept, in bytes. tonic's own default is 4 MiB.
+/// The largest response that clients accept, and the largest request of an import, in bytes.
 const MAX_MESSAGE: usize = 32 * 1024 * 1024;
+
+/// The largest request of all other RPCs, in bytes: bodies of the REST API have up to 1 MiB.
+const MAX_REQUEST: usize = 4 * 1024 * 1024;
 
 /// Returns the code in a response's headers. A response without one has it in the trailers and counts
 /// as OK.

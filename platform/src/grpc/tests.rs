@@ -1,5 +1,6 @@
 //! Server and client together, serving identity's `AuthService`.
 
+mod access;
 mod availability;
 
 use std::{sync::Arc, time::Duration};
@@ -7,7 +8,8 @@ use std::{sync::Arc, time::Duration};
 use futures::FutureExt as _;
 use proto::identity::v1::{
     ExchangeApiKeyRequest, ExchangeApiKeyResponse, GetJwksRequest, GetJwksResponse,
-    IssueServiceTokenRequest, IssueServiceTokenResponse,
+    IssueAnonymousTokenRequest, IssueAnonymousTokenResponse, IssueServiceTokenRequest,
+    IssueServiceTokenResponse,
     auth_service_client::AuthServiceClient,
     auth_service_server::{AuthService, AuthServiceServer},
 };
@@ -19,7 +21,7 @@ use super::{client, deadline, server::Server};
 use crate::{
     auth::{Auth, Caller, Grant, Kind, ServiceToken, TokenIssuer, TokenVerifier},
     clock::Clock,
-    config::{self, Common},
+    config::{self, Common, ServiceSecret},
     error::{Code, Failure},
     lifecycle::Readiness,
     telemetry,
@@ -28,6 +30,8 @@ use crate::{
 
 /// tonic's own limit of a message's size.
 const DEFAULT_LIMIT: usize = 4 * 1024 * 1024;
+
+const SECRET: &str = "k3J9x0PqLr7sTz2Vb5Yw8Nc1Md4Fg6Ha";
 
 /// Signals between a test and the handler of its service.
 #[derive(Clone, Default)]
@@ -78,7 +82,7 @@ impl AuthService for Identity {
         request: Request<IssueServiceTokenRequest>,
     ) -> Result<Response<IssueServiceTokenResponse>, Status> {
         let request = request.into_inner();
-        if request.secret != "hush" {
+        if request.secret != SECRET {
             return Err(Failure::new(Code::Unauthenticated, "wrong secret").into());
         }
         let token = self.token(&request.service);
@@ -86,6 +90,13 @@ impl AuthService for Identity {
             token,
             expires_at: None,
         }))
+    }
+
+    async fn issue_anonymous_token(
+        &self,
+        _: Request<IssueAnonymousTokenRequest>,
+    ) -> Result<Response<IssueAnonymousTokenResponse>, Status> {
+        Ok(Response::new(IssueAnonymousTokenResponse::default()))
     }
 
     /// Responds as the "key" says.
@@ -108,7 +119,7 @@ impl AuthService for Identity {
                 "waited".to_owned()
             }
             "panic" => panic!("a bug"),
-            large if large.len() > DEFAULT_LIMIT => large.to_owned(),
+            "large" => "x".repeat(DEFAULT_LIMIT + 1),
             "refuse" => return Err(Failure::new(Code::Unauthenticated, "unknown key").into()),
             _ => return Err(Failure::new(Code::InvalidState, "no").into()),
         };
@@ -128,15 +139,28 @@ struct Running {
 }
 
 async fn serve(verifier: TokenVerifier, readiness: Readiness) -> Running {
+    serve_with(&config::Grpc::default(), verifier, readiness).await
+}
+
+async fn serve_with(
+    settings: &config::Grpc,
+    verifier: TokenVerifier,
+    readiness: Readiness,
+) -> Running {
     trace_process();
     let (probe, stop) = (Probe::default(), CancellationToken::new());
     let identity = Identity {
         issuer: issuer(),
         probe: probe.clone(),
     };
-    let server = Server::bind("127.0.0.1:0".parse().unwrap(), verifier, readiness)
-        .await
-        .unwrap();
+    let server = Server::bind(
+        "127.0.0.1:0".parse().unwrap(),
+        settings,
+        verifier,
+        readiness,
+    )
+    .await
+    .unwrap();
     let server = server.add_service(AuthServiceServer::new(identity));
     let url = format!("http://{}", server.local_addr());
     let ended = tokio::spawn(server.serve(stop.clone()));
@@ -161,7 +185,7 @@ impl Running {
     }
 
     fn client(&self) -> AuthServiceClient<client::Client> {
-        let fetch = || async { Ok(token(&issuer(), "orders-svc")) }.boxed();
+        let fetch = || async { Ok(token(&issuer(), "gateway")) }.boxed();
         let token = ServiceToken::new(fetch);
         client::connect("identity", &self.url, Some(token))
             .unwrap()
@@ -192,20 +216,21 @@ async fn the_handler_gets_the_caller_of_the_token() {
     let server = start().await;
     assert_eq!(
         call(&mut server.client(), "caller").await.unwrap(),
-        "orders-svc"
+        "gateway"
     );
     assert_eq!(
         call(&mut server.client(), "anything").await,
         Err(Code::InvalidState)
     );
 
+    // A token in the metadata is sent instead of the process's own.
     let mut other = Request::new(key("caller"));
-    let header = format!("Bearer {}", token(&issuer(), "gateway"));
+    let header = format!("Bearer {}", token(&issuer(), "orders-svc"));
     other
         .metadata_mut()
         .insert("authorization", header.parse().unwrap());
-    let response = server.client().exchange_api_key(other).await.unwrap();
-    assert_eq!(response.into_inner().token, "gateway");
+    let refused = server.client().exchange_api_key(other).await.unwrap_err();
+    assert_eq!(refused.code(), tonic::Code::PermissionDenied);
 }
 
 #[tokio::test]
@@ -237,31 +262,26 @@ async fn a_refused_service_token_is_a_fault_and_is_replaced() {
     let seeds = std::sync::Mutex::new(vec![1, 9]);
     let source = ServiceToken::new(move || {
         let seed = seeds.lock().unwrap().pop().unwrap();
-        async move { Ok(token(&TokenIssuer::new(&[seed; 32]), "orders-svc")) }.boxed()
+        async move { Ok(token(&TokenIssuer::new(&[seed; 32]), "gateway")) }.boxed()
     });
     let channel = client::connect("identity", &server.url, Some(source)).unwrap();
     let mut client = channel.service();
     assert_eq!(call(&mut client, "caller").await, Err(Code::Unavailable));
-    assert_eq!(call(&mut client, "caller").await.unwrap(), "orders-svc");
+    assert_eq!(call(&mut client, "caller").await.unwrap(), "gateway");
 }
 
 #[tokio::test]
 async fn keys_and_service_tokens_are_fetched_from_identity() {
     let identity = start().await;
-    let args = [
-        "--service-secret",
-        "hush",
-        "--identity-grpc-url",
-        &identity.url,
-    ];
-    let common: Common = config::from_args(&args).unwrap();
-    let auth = Auth::remote("wallet-svc", &common).unwrap();
+    let common: Common = config::from_args(&["--identity-grpc-url", &identity.url]).unwrap();
+    let secret: ServiceSecret = config::from_args(&["--service-secret", SECRET]).unwrap();
+    let auth = Auth::remote("gateway", &common, &secret).unwrap();
     let server = serve(auth.verifier, Readiness::default()).await;
     let channel = client::connect("test", &server.url, Some(auth.token)).unwrap();
     let mut client = channel.service();
-    assert_eq!(call(&mut client, "caller").await.unwrap(), "wallet-svc");
+    assert_eq!(call(&mut client, "caller").await.unwrap(), "gateway");
 
-    let stranger = token(&TokenIssuer::new(&[2; 32]), "wallet-svc");
+    let stranger = token(&TokenIssuer::new(&[2; 32]), "gateway");
     let mut request = Request::new(key("caller"));
     request.metadata_mut().insert(
         "authorization",
@@ -282,7 +302,7 @@ async fn a_handlers_refusal_of_credentials_is_no_fault_of_the_service_token() {
     assert_eq!(refused, Err(Code::Unauthenticated), "by the handler");
 
     let stranger = ServiceToken::new(|| {
-        let token = token(&TokenIssuer::new(&[2; 32]), "orders-svc");
+        let token = token(&TokenIssuer::new(&[2; 32]), "gateway");
         Box::pin(async move { Ok(token) })
     });
     let channel = client::connect("test", &server.url, Some(stranger)).unwrap();
@@ -346,15 +366,14 @@ async fn a_panic_is_an_internal_error_and_the_server_goes_on() {
     let server = start().await;
     let mut client = server.client();
     assert_eq!(call(&mut client, "panic").await, Err(Code::Internal));
-    assert_eq!(call(&mut client, "caller").await.unwrap(), "orders-svc");
+    assert_eq!(call(&mut client, "caller").await.unwrap(), "gateway");
 }
 
 #[tokio::test]
-async fn requests_and_responses_may_be_larger_than_the_default_limit() {
+async fn responses_may_be_larger_than_the_default_limit() {
     let server = start().await;
-    let large = "x".repeat(DEFAULT_LIMIT + 1);
-    let echoed = call(&mut server.client(), &large).await.unwrap();
-    assert_eq!(echoed.len(), large.len());
+    let large = call(&mut server.client(), "large").await.unwrap();
+    assert_eq!(large.len(), DEFAULT_LIMIT + 1);
 }
 
 #[tokio::test]

@@ -74,7 +74,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        config::Common,
+        config::{Common, ServiceSecret},
         pg::Schema,
         service::{Database, Runtime},
     };
@@ -91,6 +91,8 @@ mod tests {
     struct Config {
         #[command(flatten)]
         common: Common,
+        #[command(flatten)]
+        service_secret: ServiceSecret,
         #[arg(long, default_value = "127.0.0.1:0")]
         listen: SocketAddr,
     }
@@ -136,9 +138,10 @@ mod tests {
 
     #[test]
     fn serve_is_the_default() {
-        for line in ["svc --service-secret x", "svc serve --service-secret x"] {
+        let secret = "--service-secret k3J9x0PqLr7sTz2Vb5Yw8Nc1Md4Fg6Ha";
+        for line in [format!("svc {secret}"), format!("svc serve {secret}")] {
             assert!(
-                matches!(read_line::<true>(line), Ok(Invocation::Serve(_))),
+                matches!(read_line::<true>(&line), Ok(Invocation::Serve(_))),
                 "{line}"
             );
         }

@@ -3,7 +3,7 @@
 //!
 //! ```no_run
 //! # use platform::{
-//! #     config::{Common, Nats, Settings}, grpc::server::Server, pg,
+//! #     config::{Common, Grpc, Nats, ServiceSecret, Settings}, grpc::server::Server, pg,
 //! #     service::{self, Application, Backbone, Database, Runtime}};
 //! # use proto::wallet::v1::{
 //! #     GetSettingsRequest, GetSettingsResponse,
@@ -16,7 +16,8 @@
 //! # pub struct Config {
 //! #     #[arg(long)] listen: std::net::SocketAddr,
 //! #     #[arg(long)] database_url: secrecy::SecretString,
-//! #     #[command(flatten)] nats: Nats, #[command(flatten)] common: Common }
+//! #     #[command(flatten)] nats: Nats, #[command(flatten)] grpc: Grpc,
+//! #     #[command(flatten)] service_secret: ServiceSecret, #[command(flatten)] common: Common }
 //! # impl Settings for Config {
 //! #     fn common(&self) -> &Common { &self.common }
 //! #     fn listen(&self) -> std::net::SocketAddr { self.listen }
@@ -59,11 +60,12 @@
 //!     type Config = Config;          // clap Args with a flattened Common, impl config::Settings
 //!
 //!     async fn build(config: Config, runtime: Runtime) -> anyhow::Result<Self> {
-//!         let auth = runtime.auth(Self::NAME, &config.common)?;
+//!         let auth = runtime.auth(Self::NAME, &config.common, &config.service_secret)?;
 //!         let mut backbone =
 //!             Backbone::connect::<Self>(&config.database_url, &config.nats, &runtime).await?;
 //!         backbone.worker("verifier", |stop| async move { stop.cancelled().await; Ok(()) });
-//!         let server = Server::bind(config.listen, auth.verifier, runtime.readiness).await?
+//!         let server =
+//!             Server::bind(config.listen, &config.grpc, auth.verifier, runtime.readiness).await?
 //!             .add_service(SettingsServiceServer::new(SettingsGrpc));
 //!         Ok(Self { server, backbone })
 //!     }

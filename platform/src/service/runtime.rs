@@ -3,7 +3,7 @@
 use crate::{
     auth::Auth,
     clock::Clock,
-    config::Common,
+    config::{Common, ServiceSecret},
     ids::Ids,
     lifecycle::{Metrics, Readiness},
 };
@@ -37,10 +37,15 @@ impl Runtime {
 
     /// Returns verifier and token: identity-svc's unless they are replaced. identity-svc makes its own
     /// from its signing key.
-    pub fn auth(&self, service: &'static str, common: &Common) -> anyhow::Result<Auth> {
+    pub fn auth(
+        &self,
+        service: &'static str,
+        common: &Common,
+        secret: &ServiceSecret,
+    ) -> anyhow::Result<Auth> {
         match &self.auth {
             Some(auth) => Ok(auth.clone()),
-            None => Auth::remote(service, common),
+            None => Auth::remote(service, common, secret),
         }
     }
 }

@@ -68,7 +68,13 @@ impl Application for Service {
             Backbone::connect::<Self>(&config.database_url, &config.nats, &runtime).await?;
         let issuer = TokenIssuer::new(&[7; 32]);
         let verifier = TokenVerifier::fixed(&issuer.jwks_json())?;
-        let server = Server::bind(config.listen(), verifier, runtime.readiness).await?;
+        let server = Server::bind(
+            config.listen(),
+            &config::Grpc::default(),
+            verifier,
+            runtime.readiness,
+        )
+        .await?;
         Ok(Self { server, backbone })
     }
 
@@ -80,14 +86,7 @@ impl Application for Service {
 async fn build(options: &PgConnectOptions, nats_url: &str) -> (Service, Runtime) {
     platform::testing::trace_process();
     let database_url = options.to_url_lossy().to_string();
-    let args = [
-        "--database-url",
-        &database_url,
-        "--nats-url",
-        nats_url,
-        "--service-secret",
-        "hush",
-    ];
+    let args = ["--database-url", &database_url, "--nats-url", nats_url];
     let runtime = Runtime::system();
     let config = config::from_args(&args).unwrap();
     let service = Service::build(config, runtime.clone()).await.unwrap();

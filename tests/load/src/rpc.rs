@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use anyhow::Context as _;
-use platform::error::Failure;
-use proto::{
-    identity::v1::{IssueServiceTokenRequest, auth_service_client::AuthServiceClient},
-    wallet::v1::{GetSettingsRequest, settings_service_client::SettingsServiceClient},
+use platform::{
+    auth::{Caller, Grant, Kind, Role, TokenIssuer},
+    clock::Clock,
+    error::Failure,
 };
+use proto::wallet::v1::{GetSettingsRequest, settings_service_client::SettingsServiceClient};
 use stack::Service;
 use tonic::{
     Request, Status,
@@ -50,18 +51,30 @@ async fn connect(url: String) -> anyhow::Result<Channel> {
     Ok(endpoint.connect().await?)
 }
 
-/// Gets a service token, valid for ten minutes.
-pub async fn token(environment: &Environment) -> anyhow::Result<Token> {
-    let wiring = environment.stack.wiring();
-    let channel = connect(wiring.grpc_url(Service::Identity)).await?;
-    let request = IssueServiceTokenRequest {
-        service: "load".to_owned(),
-        secret: wiring.secrets.service_secret.clone(),
+/// Signs a token of an admin, valid for an hour, as identity-svc does for an API key.
+pub fn admin_token(environment: &Environment) -> anyhow::Result<Token> {
+    sign(environment, Kind::Key, "load")
+}
+
+/// Signs a token of orders-svc, which alone may post to the ledger, valid for an hour.
+pub fn ledger_token(environment: &Environment) -> anyhow::Result<Token> {
+    sign(environment, Kind::Service, Service::Orders.program())
+}
+
+fn sign(environment: &Environment, kind: Kind, subject: &str) -> anyhow::Result<Token> {
+    let key = environment.stack.wiring().secrets.signing_key.clone();
+    let caller = Caller {
+        kind,
+        subject: subject.to_owned(),
+        roles: vec![Role::Admin],
     };
-    let issued = AuthServiceClient::new(channel)
-        .issue_service_token(request)
-        .await?;
-    Ok(format!("Bearer {}", issued.into_inner().token).parse()?)
+    let token = TokenIssuer::from_base64(&key.into())?.issue(Grant {
+        caller: &caller,
+        now: Clock::system().now(),
+        lifetime: Duration::from_hours(1),
+        id: "load",
+    });
+    Ok(format!("Bearer {token}").parse()?)
 }
 
 /// Returns a request with this token.

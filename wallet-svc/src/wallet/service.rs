@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use platform::{
-    auth::{Caller, Kind},
+    auth::Caller,
     clock::Clock,
     error::{Failure, FieldCode},
     idempotency::{self, Key, Reply, Started},
@@ -130,8 +130,10 @@ impl Wallets {
         patch: WalletPatch,
     ) -> Result<Wallet, Error> {
         let id = WalletId::parse(id).map_err(|_| Error::WalletNotFound)?;
+        // The only service that may call this is identity-svc, which gives wallets to users that it
+        // is about to create.
         if let Patch::Set(owner) = patch.owner
-            && !is_identity_svc(caller)
+            && !caller.is_service()
         {
             self.ensure_user(Some(owner)).await?;
         }
@@ -204,9 +206,4 @@ impl Wallets {
             _ => Ok(()),
         }
     }
-}
-
-/// identity-svc gives wallets to users that it is about to create.
-fn is_identity_svc(caller: &Caller) -> bool {
-    caller.kind == Kind::Service && caller.subject == "identity-svc"
 }

@@ -37,11 +37,7 @@ async fn a_history_lists_status_changes_and_callers(pool: PgPool) {
             (Some(Processing), Failed)
         ]
     );
-    assert!(
-        changes
-            .iter()
-            .all(|change| change.actor == "service:gateway")
-    );
+    assert!(changes.iter().all(|change| change.actor == "key:admin"));
     assert!(changes.is_sorted_by_key(|change| change.created_at.map(|at| (at.seconds, at.nanos))));
 
     for unknown in [UNKNOWN, "x"] {

@@ -150,7 +150,7 @@ async fn owners_are_checked_only_where_identity_svc_is_not_the_caller(pool: PgPo
     let given = give(&app.as_service("identity-svc"), &wallet, Some(ANN)).await;
     assert_eq!(given.unwrap().as_deref(), Some(ANN));
     let given = give(&app.as_service("orders-svc"), &wallet, Some(BEN)).await;
-    assert_eq!(rejection(given).code, Code::Unavailable);
+    assert_eq!(rejection(given).code, Code::Forbidden);
     app.finish().await;
 }
 

@@ -25,11 +25,11 @@ pub(crate) struct Clients(Client);
 
 impl Clients {
     pub(super) fn of_admin(url: &str) -> Self {
-        Self::of(url, token(Kind::Key, &[Role::Admin]))
+        Self::of(url, token(Kind::Key, UNKNOWN, &[Role::Admin]))
     }
 
     pub(super) fn of_user(url: &str) -> Self {
-        Self::of(url, token(Kind::User, &[Role::User]))
+        Self::of(url, token(Kind::User, UNKNOWN, &[Role::User]))
     }
 
     pub(super) fn of_service(url: &str) -> Self {
@@ -74,13 +74,13 @@ impl Clients {
 }
 
 pub(super) fn service_token() -> String {
-    token(Kind::Service, &[])
+    token(Kind::Service, "orders-svc", &[])
 }
 
-fn token(kind: Kind, roles: &[Role]) -> String {
+fn token(kind: Kind, subject: &str, roles: &[Role]) -> String {
     let caller = Caller {
         kind,
-        subject: UNKNOWN.into(),
+        subject: subject.into(),
         roles: roles.to_vec(),
     };
     TokenIssuer::new(&SEED).issue(Grant {

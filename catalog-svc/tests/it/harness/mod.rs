@@ -167,7 +167,7 @@ fn config(pool: &PgPool, wallet: &FakeWallet) -> Config {
     let wallet_url = format!("http://{}", wallet.address);
     let args = [
         "catalog-svc",
-        "--service-secret=hush",
+        "--service-secret=k3J9x0PqLr7sTz2Vb5Yw8Nc1Md4Fg6Ha",
         "--listen=127.0.0.1:0",
         "--nats-url=nats://127.0.0.1:1",
         "--media-base-url=https://media.test/",

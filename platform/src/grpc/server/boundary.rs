@@ -24,6 +24,7 @@ use crate::{
     auth::{Caller, TokenVerifier},
     error::{Code, Failure},
     grpc::{
+        callers::Callers,
         client::{code_label, is_fault, observe},
         code_of, deadline,
         method::{self, Method},
@@ -31,11 +32,8 @@ use crate::{
     telemetry,
 };
 
-/// The methods that issue tokens and return the keys that verify them: they require no token.
-const UNAUTHENTICATED: [(&str, &str); 2] = [
-    ("guerdon.identity.v1.AuthService", "GetJwks"),
-    ("guerdon.identity.v1.AuthService", "IssueServiceToken"),
-];
+/// The services of tools, which anybody may call. All other RPCs are those of the descriptors.
+const TOOLS: [&str; 2] = ["/grpc.health.", "/grpc.reflection."];
 
 /// The layer.
 #[derive(Clone)]
@@ -107,8 +105,11 @@ impl Shared {
         S: Service<Request<Body>, Response = Response<Body>, Error = Infallible>,
         S::Future: Send + 'static,
     {
-        let Some(method) = method::find(request.uri().path()) else {
-            // Health, reflection, and unknown paths.
+        let path = request.uri().path();
+        let Some(method) = method::find(path) else {
+            if !TOOLS.iter().any(|prefix| path.starts_with(prefix)) {
+                return self.refuse_unknown(request.headers()).await;
+            }
             let Ok(response) = inner.call(request).await;
             return self.end_at_shutdown(response);
         };
@@ -147,6 +148,7 @@ impl Shared {
         match self.authenticate(method, request.headers()).await {
             Ok(Some(caller)) => _ = request.extensions_mut().insert(Caller::clone(&caller)),
             Ok(None) => {}
+            Err(failure) if failure.code == Code::Forbidden => return error_response(failure),
             Err(failure) => return challenge(failure),
         }
         let deadline = deadline::received(request.headers());
@@ -175,15 +177,34 @@ impl Shared {
         method: &Method,
         headers: &HeaderMap,
     ) -> Result<Option<Arc<Caller>>, Failure> {
-        if UNAUTHENTICATED.contains(&(&*method.service, &*method.name)) {
+        if method.callers == Callers::Anyone {
             return Ok(None);
         }
+        let caller = self.verify(headers).await?;
+        if let Err(refusal) = method.callers.admit(&caller) {
+            let (method, caller) = (&*method.label, &*caller.subject);
+            warn!(method, caller, "rpc refused: the table of callers lacks it");
+            return Err(refusal);
+        }
+        Ok(Some(caller))
+    }
+
+    async fn verify(&self, headers: &HeaderMap) -> Result<Arc<Caller>, Failure> {
         let token = headers
             .get(AUTHORIZATION)
             .and_then(|value| value.to_str().ok())
             .and_then(|value| value.strip_prefix("Bearer "))
             .ok_or_else(Caller::missing)?;
-        self.verifier.verify(token).await.map(Some)
+        self.verifier.verify(token).await
+    }
+
+    /// Refuses an RPC that the descriptors lack, also if a service is routed there: nothing says who
+    /// may call it.
+    async fn refuse_unknown(&self, headers: &HeaderMap) -> Response<Body> {
+        match self.verify(headers).await {
+            Ok(_) => Status::unimplemented("unknown RPC").into_http(),
+            Err(failure) => challenge(failure),
+        }
     }
 
     fn end_at_shutdown(&self, response: Response<Body>) -> Response<Body> {
@@ -191,7 +212,7 @@ impl Shared {
     }
 }
 
-/// Refuses a token, with a header that tells the client that its token failed, and not other
+/// Refuses a token that is not valid, with a header that tells the client that its token failed, and not other
 /// credentials that a handler checks (an API key, a password).
 fn challenge(failure: Failure) -> Response<Body> {
     let mut response = error_response(failure);

@@ -1,15 +1,16 @@
-//! Serves generated gRPC services behind one layer, with health and reflection.
+//! Serves generated gRPC services behind one layer, with health, and reflection on request.
 //!
 //! ```no_run
-//! # use platform::{auth::TokenVerifier, grpc::server::Server, lifecycle::Readiness};
+//! # use platform::{auth::TokenVerifier, config, grpc::server::Server, lifecycle::Readiness};
 //! # use proto::orders::v1::{
 //! #     order_line_service_server::{OrderLineService, OrderLineServiceServer},
 //! #     order_service_server::{OrderService, OrderServiceServer}};
 //! # async fn serve(
-//! #     listen: std::net::SocketAddr, verifier: TokenVerifier, readiness: Readiness,
+//! #     listen: std::net::SocketAddr, settings: config::Grpc,
+//! #     verifier: TokenVerifier, readiness: Readiness,
 //! #     orders: impl OrderService, lines: impl OrderLineService,
 //! #     stop: tokio_util::sync::CancellationToken) -> anyhow::Result<()> {
-//! let server = Server::bind(listen, verifier, readiness).await?
+//! let server = Server::bind(listen, &settings, verifier, readiness).await?
 //!     .add_service(OrderServiceServer::new(orders))
 //!     .add_service(OrderLineServiceServer::new(lines));
 //! let address = server.local_addr();      // the real port if the configured one is 0
@@ -33,17 +34,19 @@ use tonic::{
 use tonic_health::{ServingStatus, server::HealthReporter};
 
 use self::boundary::Boundary;
-use super::MAX_MESSAGE;
-use crate::{auth::TokenVerifier, lifecycle::Readiness};
+use super::{MAX_MESSAGE, MAX_REQUEST};
+use crate::{auth::TokenVerifier, config, lifecycle::Readiness};
 
 const KEEP_ALIVE: Duration = Duration::from_secs(20);
-const STREAMS_PER_CONNECTION: u32 = 4096;
+/// The most concurrent calls of one connection; a client waits with more.
+const STREAMS_PER_CONNECTION: u32 = 256;
 
 /// A bound gRPC server.
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
     routes: RoutesBuilder,
+    reflection: bool,
     names: Vec<&'static str>,
     verifier: TokenVerifier,
     readiness: Readiness,
@@ -53,6 +56,7 @@ impl Server {
     /// Binds the address. Requests are handled from [`Server::serve`] on.
     pub async fn bind(
         address: SocketAddr,
+        settings: &config::Grpc,
         verifier: TokenVerifier,
         readiness: Readiness,
     ) -> anyhow::Result<Self> {
@@ -65,6 +69,7 @@ impl Server {
             listener,
             address,
             routes,
+            reflection: settings.grpc_reflection,
             names,
             verifier,
             readiness,
@@ -76,9 +81,41 @@ impl Server {
         self.address
     }
 
-    /// Adds a generated service, limited to [`MAX_MESSAGE`].
+    /// Adds a generated service, whose requests are limited to [`MAX_REQUEST`].
     #[must_use]
-    pub fn add_service<S>(mut self, service: S) -> Self
+    pub fn add_service<S>(self, service: S) -> Self
+    where
+        S: GeneratedServer
+            + tower::Service<Request<Body>, Error = Infallible>
+            + NamedService
+            + Clone
+            + Send
+            + Sync
+            + 'static,
+        S::Response: axum::response::IntoResponse,
+        S::Future: Send + 'static,
+    {
+        self.add_limited(service, MAX_REQUEST)
+    }
+
+    /// Adds a generated service that imports data, whose requests are limited to [`MAX_MESSAGE`].
+    #[must_use]
+    pub fn add_import_service<S>(self, service: S) -> Self
+    where
+        S: GeneratedServer
+            + tower::Service<Request<Body>, Error = Infallible>
+            + NamedService
+            + Clone
+            + Send
+            + Sync
+            + 'static,
+        S::Response: axum::response::IntoResponse,
+        S::Future: Send + 'static,
+    {
+        self.add_limited(service, MAX_MESSAGE)
+    }
+
+    fn add_limited<S>(mut self, service: S, max_request: usize) -> Self
     where
         S: GeneratedServer
             + tower::Service<Request<Body>, Error = Infallible>
@@ -91,7 +128,7 @@ impl Server {
         S::Future: Send + 'static,
     {
         self.names.push(S::NAME);
-        self.routes.add_service(service.limited(MAX_MESSAGE));
+        self.routes.add_service(service.limited(max_request));
         self
     }
 
@@ -101,13 +138,14 @@ impl Server {
     pub async fn serve(mut self, stop: CancellationToken) -> anyhow::Result<()> {
         let (health, health_server) = tonic_health::server::health_reporter();
         report(&health, &self.names, ServingStatus::NotServing).await;
-        let reflection = tonic_reflection::server::Builder::configure()
-            .register_encoded_file_descriptor_set(proto::DESCRIPTORS)
-            .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
-            .build_v1()?;
-        self.routes
-            .add_service(health_server)
-            .add_service(reflection);
+        self.routes.add_service(health_server);
+        if self.reflection {
+            let reflection = tonic_reflection::server::Builder::configure()
+                .register_encoded_file_descriptor_set(proto::DESCRIPTORS)
+                .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+                .build_v1()?;
+            self.routes.add_service(reflection);
+        }
 
         tracing::info!(address = %self.address, "listening");
         let tasks = TaskTracker::new();

@@ -24,23 +24,28 @@ async fn a_client_reconnects_when_a_dependency_is_back() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     drop(listener);
-    let fetch = || async { Ok(token(&issuer(), "orders-svc")) }.boxed();
+    let fetch = || async { Ok(token(&issuer(), "gateway")) }.boxed();
     let source = ServiceToken::new(fetch);
     let channel = client::connect("identity", &format!("http://{address}"), Some(source)).unwrap();
     let mut client = channel.service();
     assert_eq!(call(&mut client, "caller").await, Err(Code::Unavailable));
 
     let verifier = TokenVerifier::fixed(&issuer().jwks_json()).unwrap();
-    let server = Server::bind(address, verifier, Readiness::default())
-        .await
-        .unwrap();
+    let server = Server::bind(
+        address,
+        &config::Grpc::default(),
+        verifier,
+        Readiness::default(),
+    )
+    .await
+    .unwrap();
     let identity = Identity {
         issuer: issuer(),
         probe: Probe::default(),
     };
     let server = server.add_service(AuthServiceServer::new(identity));
     tokio::spawn(server.serve(CancellationToken::new()));
-    assert_eq!(call(&mut client, "caller").await.unwrap(), "orders-svc");
+    assert_eq!(call(&mut client, "caller").await.unwrap(), "gateway");
 }
 
 #[tokio::test]

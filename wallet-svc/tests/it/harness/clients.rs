@@ -21,13 +21,20 @@ use tonic::{Request, Response, Status};
 
 use super::SEED;
 
-/// A client for each gRPC service, all with one caller.
+/// A client for each gRPC service, all with one caller. Those of an admin post to the ledger as
+/// orders-svc, which alone may.
 #[derive(Clone)]
-pub(crate) struct Clients(Client);
+pub(crate) struct Clients {
+    client: Client,
+    ledger: Client,
+}
 
 impl Clients {
     pub(super) fn of_admin(url: &str) -> Self {
-        Self::of(url, &admin())
+        Self {
+            client: connect(url, &admin()),
+            ledger: connect(url, &service("orders-svc")),
+        }
     }
 
     pub(super) fn of_user(url: &str, id: &str) -> Self {
@@ -35,62 +42,77 @@ impl Clients {
     }
 
     pub(super) fn of_service(url: &str, name: &str) -> Self {
-        Self::of(url, &caller(Kind::Service, name, Role::Admin))
+        Self::of(url, &service(name))
     }
 
     /// Returns clients without a token.
     pub(super) fn anonymous(url: &str) -> Self {
-        Self(client::connect("wallet", url, None).unwrap())
+        Self::over(client::connect("wallet", url, None).unwrap())
     }
 
     fn of(url: &str, caller: &Caller) -> Self {
-        let token = token(caller);
-        let token = ServiceToken::new(move || {
-            let token = token.clone();
-            Box::pin(async move { Ok(token) })
-        });
-        Self(client::connect("wallet", url, Some(token)).unwrap())
+        Self::over(connect(url, caller))
+    }
+
+    fn over(client: Client) -> Self {
+        Self {
+            ledger: client.clone(),
+            client,
+        }
     }
 
     pub(crate) fn addresses(&self) -> AddressServiceClient<Client> {
-        self.0.service()
+        self.client.service()
     }
 
     pub(crate) fn assets(&self) -> AssetServiceClient<Client> {
-        self.0.service()
+        self.client.service()
     }
 
     pub(crate) fn ledger(&self) -> LedgerServiceClient<Client> {
-        self.0.service()
+        self.ledger.service()
     }
 
     pub(crate) fn movements(&self) -> MovementServiceClient<Client> {
-        self.0.service()
+        self.client.service()
     }
 
     pub(crate) fn payment_methods(&self) -> PaymentMethodServiceClient<Client> {
-        self.0.service()
+        self.client.service()
     }
 
     pub(crate) fn rates(&self) -> RateServiceClient<Client> {
-        self.0.service()
+        self.client.service()
     }
 
     pub(crate) fn settings(&self) -> SettingsServiceClient<Client> {
-        self.0.service()
+        self.client.service()
     }
 
     pub(crate) fn transactions(&self) -> TransactionServiceClient<Client> {
-        self.0.service()
+        self.client.service()
     }
 
     pub(crate) fn wallets(&self) -> WalletServiceClient<Client> {
-        self.0.service()
+        self.client.service()
     }
 }
 
-pub(super) fn admin() -> Caller {
-    caller(Kind::Service, "gateway", Role::Admin)
+fn connect(url: &str, caller: &Caller) -> Client {
+    let token = token(caller);
+    let token = ServiceToken::new(move || {
+        let token = token.clone();
+        Box::pin(async move { Ok(token) })
+    });
+    client::connect("wallet", url, Some(token)).unwrap()
+}
+
+fn admin() -> Caller {
+    caller(Kind::Key, "admin", Role::Admin)
+}
+
+pub(super) fn service(name: &str) -> Caller {
+    caller(Kind::Service, name, Role::Admin)
 }
 
 fn caller(kind: Kind, subject: &str, role: Role) -> Caller {

@@ -193,7 +193,7 @@ fn config(server: &PgConnectOptions, more: &[String]) -> Config {
         ["--database-url", &database_url],
         ["--listen", "127.0.0.1:0"],
         ["--nats-url", "nats://127.0.0.1:1"],
-        ["--service-secret", "s"],
+        ["--service-secret", "k3J9x0PqLr7sTz2Vb5Yw8Nc1Md4Fg6Ha"],
     ];
     let mut args = vec!["wallet-svc"];
     args.extend(flags.into_iter().flatten());
@@ -207,7 +207,7 @@ fn config(server: &PgConnectOptions, more: &[String]) -> Config {
 /// The system's clock, seeded ids, and tokens signed with a key of the test.
 fn runtime(seed: u64) -> Runtime {
     let issuer = TokenIssuer::new(&SEED);
-    let token = || clients::token(&clients::admin());
+    let token = || clients::token(&clients::service("wallet-svc"));
     Runtime {
         ids: Ids::seeded(seed),
         auth: Some(Auth {

@@ -5,7 +5,10 @@
 
 mod strong_secret;
 
-use std::{convert::Infallible, net::SocketAddr};
+use std::{
+    convert::Infallible,
+    net::{IpAddr, SocketAddr},
+};
 
 use clap::{Args, Command, ValueEnum};
 use secrecy::SecretString;
@@ -130,9 +133,32 @@ pub struct Grpc {
 /// Settings of the broker, flattened into the config of the services.
 #[derive(Debug, Clone, Args)]
 pub struct Nats {
-    /// Address of NATS with `JetStream`.
-    #[arg(long, env = "NATS_URL", default_value = "nats://127.0.0.1:4222")]
-    pub nats_url: String,
+    /// URL of NATS with `JetStream`, `nats://user:password@host:4222`; without a user on loopback
+    /// only.
+    #[arg(
+        long,
+        env = "NATS_URL",
+        default_value = "nats://127.0.0.1:4222",
+        value_parser = secret,
+        hide_env_values = true
+    )]
+    pub nats_url: SecretString,
+}
+
+impl Nats {
+    /// Returns the settings of a server, for tests.
+    pub fn at(url: &str) -> Self {
+        Self {
+            nats_url: SecretString::from(url),
+        }
+    }
+}
+
+/// Tells whether a host is this machine by its name or address.
+pub(crate) fn is_loopback(host: &str) -> bool {
+    let address = host.trim_matches(['[', ']']).parse();
+    host.eq_ignore_ascii_case("localhost")
+        || address.is_ok_and(|address: IpAddr| address.is_loopback())
 }
 
 /// Parses a secret: `#[arg(.., value_parser = config::secret, hide_env_values = true)]`.

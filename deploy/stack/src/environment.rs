@@ -13,7 +13,10 @@ use crate::{
     cluster::{Cluster, ClusterOptions, data_version},
     database, find,
     logs::Log,
-    nats::NatsServer,
+    nats::{
+        NatsServer,
+        users::{NatsAccess, OPERATOR, Passwords},
+    },
     ports::Ports,
     process::Process,
     progress::Progress,
@@ -102,13 +105,13 @@ impl EnvironmentOptions {
         Secrets::load_or_generate(&self.workspace.secrets())
     }
 
-    fn start_nats(&mut self) -> Result<NatsServer> {
+    fn start_nats(&mut self, passwords: &Passwords) -> Result<NatsServer> {
         let program = self.nats_program()?;
         let port = self.ports.assign("nats", None)?;
         let log = Log::open(&self.workspace.logs(), "nats", None)?;
         self.servers.nats_server = Some(program.clone());
         self.progress.step("Starting NATS", || {
-            let nats = NatsServer::start(&program, self.workspace.clone(), port, log)?;
+            let nats = NatsServer::start(&program, self.workspace.clone(), port, passwords, log)?;
             Ok((nats, format!("NATS with JetStream on 127.0.0.1:{port}")))
         })
     }
@@ -164,7 +167,7 @@ impl EnvironmentOptions {
 #[derive(Debug)]
 pub struct Environment {
     pub(crate) options: EnvironmentOptions,
-    pub(crate) nats_url: String,
+    pub(crate) nats_access: NatsAccess,
     pub(crate) postgres_url: String,
     nats: Option<NatsServer>,
     postgres: Option<Cluster>,
@@ -181,14 +184,19 @@ impl Environment {
             let cluster = postgres.insert(options.start_postgres()?);
             cluster.url().to_owned()
         };
-        let nats_url = if let Some(url) = options.servers.nats_url.clone() {
-            url
+        let nats_access = if let Some(url) = options.servers.nats_url.clone() {
+            NatsAccess::Foreign(url)
         } else {
-            nats.insert(options.start_nats()?).url()
+            let passwords = options.secrets()?.nats;
+            let server = nats.insert(options.start_nats(&passwords)?);
+            NatsAccess::Own {
+                address: server.address(),
+                passwords,
+            }
         };
         Ok(Self {
             options,
-            nats_url,
+            nats_access,
             postgres_url,
             nats,
             postgres,
@@ -198,6 +206,11 @@ impl Environment {
     /// Returns the superuser's URL of a database.
     pub fn database_url(&self, database: &str) -> Result<String> {
         database::url_with(&self.postgres_url, None, database)
+    }
+
+    /// Returns the URL of NATS for a user: a service's program, or `operator`, who may do everything.
+    pub fn nats_url(&self, user: &str) -> String {
+        self.nats_access.url_of(user)
     }
 
     /// Sets up a database for the services, and the roles by which they log in.
@@ -227,7 +240,7 @@ impl Environment {
         let nats_program = self.options.nats_program()?.display().to_string();
         Ok(vec![
             variable("DATABASE_URL", self.database_url(database)?),
-            variable("NATS_URL", &self.nats_url),
+            variable("NATS_URL", self.nats_url(OPERATOR)),
             variable("STACK_NATS_SERVER", nats_program),
         ])
     }

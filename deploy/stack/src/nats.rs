@@ -14,12 +14,15 @@ use std::{
 use anyhow::{Context as _, Result, ensure};
 use rustix::process::Signal;
 
+use self::users::Passwords;
 use crate::{
     envfile,
     logs::Log,
     process::{self, Process},
     workspace::Workspace,
 };
+
+pub(crate) mod users;
 
 const START_TIMEOUT: Duration = Duration::from_secs(20);
 const STOP_TIMEOUT: Duration = Duration::from_secs(10);
@@ -38,15 +41,18 @@ pub(crate) struct NatsServer {
 
 impl NatsServer {
     /// Starts the program with its data in a directory of the workspace, and waits until it listens.
+    /// Its users have these passwords, which the configuration holds: only the server may read it.
     pub(crate) fn start(
         program: &Path,
         workspace: Workspace,
         port: u16,
+        passwords: &Passwords,
         log: Arc<Log>,
     ) -> Result<Self> {
         let home = workspace.subdirectory("nats")?.servers;
         let (config, store) = (home.join("nats.conf"), home.join("jetstream"));
-        envfile::write_private(&config, &configuration(&store, port)?)?;
+        let text = configuration(&store, port)? + &passwords.authorization();
+        envfile::write_private(&config, &text)?;
         let mut directory = fs::DirBuilder::new();
         directory.recursive(true).mode(0o700).create(&store)?;
         if let Some(account) = &workspace.account {
@@ -94,8 +100,9 @@ impl NatsServer {
         self.process().as_ref().map(Process::id)
     }
 
-    pub(crate) fn url(&self) -> String {
-        format!("nats://127.0.0.1:{}", self.port)
+    /// Returns the address of the server, `127.0.0.1:4222`.
+    pub(crate) fn address(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
     }
 
     fn process(&self) -> MutexGuard<'_, Option<Process>> {

@@ -8,6 +8,7 @@ use rand::Rng as _;
 
 use crate::{
     envfile,
+    nats::users::Passwords,
     service::{self, Service},
     wiring::Variable,
 };
@@ -21,6 +22,8 @@ pub struct Secrets {
     pub signing_key: String,
     /// The first admin's API key.
     pub api_key: String,
+    /// The passwords of the users of NATS.
+    pub(crate) nats: Passwords,
     /// The superuser's password of the stack's own Postgres. Those of the roles are derived from it.
     pub(crate) database_password: String,
 }
@@ -56,6 +59,7 @@ impl Secrets {
                 .collect(),
             signing_key: value_of("IDENTITY_SIGNING_KEY", ""),
             api_key: value_of("BOOTSTRAP_API_KEY", "gk_"),
+            nats: Passwords::complete(|variable| value_of(variable, "")),
             database_password: value_of("DATABASE_PASSWORD", ""),
         }
     }
@@ -70,6 +74,7 @@ impl Secrets {
             ]
             .map(|(name, value)| (name.to_owned(), value.clone())),
         );
+        variables.extend(self.nats.variables());
         variables
     }
 

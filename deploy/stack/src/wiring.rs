@@ -4,6 +4,7 @@ use anyhow::{Context as _, Result};
 
 use crate::{
     database::url_with,
+    nats::users::{NatsAccess, OPERATOR},
     ports::Ports,
     roles::Roles,
     secrets::Secrets,
@@ -59,7 +60,7 @@ pub struct Wiring {
     /// Keys and passwords.
     pub secrets: Secrets,
     /// The message broker.
-    pub nats_url: String,
+    pub(crate) nats: NatsAccess,
     /// The superuser's URL.
     pub postgres_url: String,
     /// The name of the database.
@@ -133,6 +134,16 @@ impl Wiring {
         url_with(&self.postgres_url, None, &self.database)
     }
 
+    /// Returns the URL of NATS for the user that may do everything.
+    pub fn operator_nats_url(&self) -> String {
+        self.nats.url_of(OPERATOR)
+    }
+
+    /// Returns the URL of NATS for a service.
+    pub fn nats_url(&self, service: Service) -> String {
+        self.nats.url_of(service.program())
+    }
+
     fn role_url(&self, role: &str) -> Result<String> {
         self.roles.url(&self.postgres_url, role, &self.database)
     }
@@ -155,7 +166,7 @@ impl Wiring {
             return Ok(env);
         };
         let (listen, metrics) = (address(instance.port), address(instance.metrics_port));
-        env.push(variable("NATS_URL", &self.nats_url));
+        env.push(variable("NATS_URL", self.nats_url(service)));
         env.push(variable("GRPC_REFLECTION", "true"));
         env.push(variable(service.variable("LISTEN"), listen));
         env.push(variable(service.variable("METRICS_LISTEN"), metrics));
@@ -199,7 +210,7 @@ impl Wiring {
         }
         // Not as DATABASE_URL: any tool that is started in this shell would use it as superuser.
         exports.push(variable("GUERDON_ADMIN_DATABASE_URL", self.admin_url()?));
-        exports.push(variable("NATS_URL", &self.nats_url));
+        exports.push(variable("NATS_URL", self.operator_nats_url()));
         Ok(exports)
     }
 }
@@ -216,6 +227,7 @@ fn local_url(port: u16) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::nats::users::Passwords;
 
     fn wiring(replicas: &Replicas) -> Wiring {
         Wiring {
@@ -223,7 +235,10 @@ mod tests {
             auth: Auth::Required,
             otlp: None,
             secrets: Secrets::generate(),
-            nats_url: "nats://127.0.0.1:1".to_owned(),
+            nats: NatsAccess::Own {
+                address: "127.0.0.1:1".to_owned(),
+                passwords: Passwords::complete(str::to_owned),
+            },
             postgres_url: "postgres://postgres@127.0.0.1:2/postgres".to_owned(),
             database: "guerdon".to_owned(),
             roles: Roles::new("secret"),
@@ -250,6 +265,8 @@ mod tests {
         assert_eq!(value(&env, "WALLET_DATABASE_URL"), None);
         assert_eq!(value(&env, "ORDERS_OWNER_DATABASE_URL"), None);
         assert_eq!(value(&env, "IDENTITY_SIGNING_KEY"), None);
+        let nats = "nats://orders-svc:ORDERS_NATS_PASSWORD@127.0.0.1:1";
+        assert_eq!(value(&env, "NATS_URL").as_deref(), Some(nats));
     }
 
     #[test]

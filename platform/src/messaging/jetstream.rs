@@ -4,17 +4,20 @@
 
 use std::time::Duration;
 
+use anyhow::Context as _;
 use async_nats::{
-    ConnectOptions, Event,
+    ConnectOptions, Event, ServerAddr,
     connection::State,
     jetstream::{
         Context,
         stream::{self, DiscardPolicy, StorageType},
     },
 };
+use percent_encoding::percent_decode_str;
+use secrecy::ExposeSecret as _;
 
 use super::outbox::event_type;
-use crate::{backoff::Backoff, pg::Schema};
+use crate::{backoff::Backoff, config, pg::Schema};
 
 /// Equal to the time that the outbox keeps events, so that both can replay the same ones.
 const MAX_AGE: Duration = Duration::from_hours(7 * 24);
@@ -24,10 +27,16 @@ const DUPLICATE_WINDOW: Duration = Duration::from_secs(30);
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(4);
 const RECONNECT: Backoff = Backoff::new(Duration::from_millis(50), Duration::from_millis(1_600));
 
-/// Starts connecting and returns immediately; reconnects without a limit. Fails on a malformed URL
-/// only.
-pub async fn connect(url: &str, client_name: &str) -> Result<Context, async_nats::ConnectError> {
-    let client = ConnectOptions::new()
+/// Starts connecting and returns immediately; reconnects without a limit. Fails only on a malformed
+/// URL, and on one without a user that is not on loopback: whoever reaches such a server can publish
+/// any event.
+pub async fn connect(settings: &config::Nats, client_name: &str) -> anyhow::Result<Context> {
+    let server: ServerAddr = settings
+        .nats_url
+        .expose_secret()
+        .parse()
+        .context("NATS_URL is not the URL of a NATS server")?;
+    let client = authenticated(&server)?
         .name(client_name)
         .retry_on_initial_connect()
         .max_reconnects(None)
@@ -39,11 +48,38 @@ pub async fn connect(url: &str, client_name: &str) -> Result<Context, async_nats
             RECONNECT.after(attempts.saturating_add(1))
         })
         .event_callback(|event| async move { report(&event) })
-        .connect(url)
+        .connect(without_user(server)?)
         .await?;
     let mut context = async_nats::jetstream::new(client);
     context.set_timeout(REQUEST_TIMEOUT);
     Ok(context)
+}
+
+/// Returns options with the user of the URL, which the client library ignores. Responses arrive in the
+/// user's own inboxes: another user may not subscribe to them.
+fn authenticated(server: &ServerAddr) -> anyhow::Result<ConnectOptions> {
+    let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
+    let Some(user) = server.username().map(decoded) else {
+        let host = server.host();
+        anyhow::ensure!(
+            config::is_loopback(host),
+            "NATS_URL has no user, and {host} is not loopback: \
+             write it like nats://user:password@{host}:{}",
+            server.port()
+        );
+        return Ok(ConnectOptions::new());
+    };
+    let password = server.password().map(decoded).unwrap_or_default();
+    let inbox = format!("_INBOX.{user}");
+    Ok(ConnectOptions::with_user_and_password(user, password).custom_inbox_prefix(inbox))
+}
+
+/// Removes the user from the URL, which appears in the client library's logs.
+fn without_user(server: ServerAddr) -> anyhow::Result<ServerAddr> {
+    let mut url = server.into_inner();
+    let removed = url.set_password(None).and_then(|()| url.set_username(""));
+    removed.ok().context("NATS_URL has no host")?;
+    Ok(ServerAddr::from_url(url)?)
 }
 
 fn report(event: &Event) {
@@ -70,8 +106,8 @@ pub fn stream_name(context: Schema) -> String {
     format!("GUERDON_{}", context.name().to_ascii_uppercase())
 }
 
-/// Creates the context's stream unless it exists; called by its publisher and its consumers. Changes
-/// by an operator (replicas, limits) stay, except that batches are enabled.
+/// Creates the context's stream unless it exists; called by its publisher. Changes by an operator
+/// (replicas, limits) stay.
 pub async fn ensure_stream(
     js: &Context,
     context: Schema,
@@ -91,14 +127,39 @@ pub async fn ensure_stream(
         )),
         ..Default::default()
     };
-    let stream = js.get_or_create_stream(config).await?;
-    let existing = &stream.cached_info().config;
-    if !existing.allow_atomic_publish {
-        let config = stream::Config {
-            allow_atomic_publish: true,
-            ..existing.clone()
-        };
-        js.update_stream(config).await?;
-    }
+    js.get_or_create_stream(config).await?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn connected(url: &str) -> Result<Context, String> {
+        let connected = connect(&config::Nats::at(url), "test").await;
+        connected.map_err(|error| format!("{error:#}"))
+    }
+
+    #[tokio::test]
+    async fn a_server_without_a_user_is_accepted_on_loopback_only() {
+        for url in [
+            "nats://127.0.0.1:1",
+            "nats://localhost:1",
+            "nats://[::1]:1",
+            "nats://orders-svc:pass@192.0.2.1:1",
+        ] {
+            assert!(connected(url).await.is_ok(), "{url}");
+        }
+        for url in ["nats://192.0.2.1:4222", "tls://nats.example:4222"] {
+            let error = connected(url).await.unwrap_err();
+            assert!(error.starts_with("NATS_URL has no user"), "{error}");
+        }
+        let error = connected("http://user:pa55word@127.0.0.1")
+            .await
+            .unwrap_err();
+        assert!(
+            error.starts_with("NATS_URL") && !error.contains("pa55word"),
+            "{error}"
+        );
+    }
 }

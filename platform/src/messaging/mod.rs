@@ -7,9 +7,9 @@
 //! [`Backbone`](crate::service::Backbone) does the rest. No other code publishes to NATS.
 //!
 //! ```no_run
-//! # use platform::{messaging::{jetstream, outbox, relay}, pg};
+//! # use platform::{config, messaging::{jetstream, outbox, relay}, pg};
 //! # use tokio_util::sync::CancellationToken;
-//! # async fn example(pool: sqlx::PgPool, event_id: uuid::Uuid, order_id: uuid::Uuid, body: prost_types::Timestamp)
+//! # async fn example(nats: config::Nats, pool: sqlx::PgPool, event_id: uuid::Uuid, order_id: uuid::Uuid, body: prost_types::Timestamp)
 //! # -> Result<(), Box<dyn std::error::Error>> {
 //! const SCHEMA: pg::Schema = pg::Schema::new("orders");
 //!
@@ -22,7 +22,7 @@
 //! tx.commit().await?;
 //!
 //! // As Backbone does. `connect` returns immediately and retries; the relay waits for it.
-//! let js = jetstream::connect("nats://127.0.0.1:4222", "orders-svc").await?;
+//! let js = jetstream::connect(&nats, "orders-svc").await?;
 //! tokio::spawn(relay::run(pool, SCHEMA, js, CancellationToken::new()));
 //! # Ok(()) }
 //! ```

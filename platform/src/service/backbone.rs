@@ -46,7 +46,7 @@ impl Backbone {
     ) -> anyhow::Result<Self> {
         let Database { schema, .. } = A::DATABASE.context("a service has a database")?;
         let pool = pg::connect(database_url.expose_secret(), &pg::Options::new(A::NAME))?;
-        let jetstream = jetstream::connect(&nats.nats_url, A::NAME).await?;
+        let jetstream = jetstream::connect(nats, A::NAME).await?;
         let database = pool.clone();
         let readiness = &runtime.readiness;
         readiness.require("postgres", move || check(database.clone()));

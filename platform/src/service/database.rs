@@ -47,7 +47,8 @@ struct Replay {
 enum DeadLetters {
     /// List the parked events, oldest first.
     List,
-    /// Publish parked events again.
+    /// Publish parked events again. They are events of other contexts, so `NATS_URL` is that of the
+    /// user `operator`.
     Retry {
         /// Only the event with this id.
         #[arg(long)]
@@ -172,8 +173,7 @@ impl DatabaseCommand {
 }
 
 async fn broker(nats: &Nats) -> anyhow::Result<jetstream::Context> {
-    let connected = messaging::jetstream::connect(&nats.nats_url, "operator").await;
-    connected.context("malformed NATS url")
+    messaging::jetstream::connect(nats, "operator").await
 }
 
 /// Prints one line for each dead letter.

@@ -8,6 +8,7 @@ use async_nats::jetstream::{
 };
 use futures::StreamExt as _;
 use platform::{
+    config::Nats,
     messaging::{
         jetstream::{ensure_stream, stream_name},
         outbox::{self, Aggregate, Message},
@@ -59,9 +60,10 @@ impl Harness {
             .execute(&pool)
             .await
             .unwrap();
-        let js = platform::messaging::jetstream::connect(&env("NATS_URL"), "platform-tests")
-            .await
-            .unwrap();
+        let js =
+            platform::messaging::jetstream::connect(&Nats::at(&env("NATS_URL")), "platform-tests")
+                .await
+                .unwrap();
         let token = CancellationToken::new();
         let stop = token.clone().drop_guard();
         Self {

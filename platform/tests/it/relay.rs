@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use platform::{
+    config::Nats,
     messaging::{
         Lease,
         jetstream::connect,
@@ -200,11 +201,14 @@ async fn events_have_cloudevents_headers(_: PgPoolOptions, options: PgConnectOpt
 #[sqlx::test(migrations = false)]
 async fn events_are_published_after_an_outage_of_nats(_: PgPoolOptions, options: PgConnectOptions) {
     let harness = Harness::new(options).await;
-    let nats = env("NATS_URL").replace("nats://", "");
+    let url = env("NATS_URL").replace("nats://", "");
+    let (user, nats) = match url.rsplit_once('@') {
+        Some((user, nats)) => (format!("{user}@"), nats.to_owned()),
+        None => (String::new(), url),
+    };
     let proxy = Proxy::to(nats, false).await;
-    let js = connect(&format!("nats://{}", proxy.address), "platform-tests")
-        .await
-        .unwrap();
+    let nats = Nats::at(&format!("nats://{user}{}", proxy.address));
+    let js = connect(&nats, "platform-tests").await.unwrap();
     harness.start_relay_through(js);
     harness.commit_event().await;
     proxy.connect();

@@ -50,7 +50,7 @@ pub(super) fn render(summary: &Summary) -> Result<String> {
         ("API key", format!("{key}  ({mode})")),
         ("gRPC", grpc.join("   ")),
         ("Postgres", shown(wiring.admin_url()?)),
-        ("NATS", shown(wiring.nats_url.clone())),
+        ("NATS", shown(wiring.operator_nats_url())),
         ("Logs", logs.display().to_string()),
     ];
     rows.extend(wiring.otlp.iter().map(|otlp| ("Traces to", otlp.clone())));
@@ -82,7 +82,7 @@ fn without_password(url: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{roles::Roles, secrets::Secrets};
+    use crate::{nats::users::NatsAccess, roles::Roles, secrets::Secrets};
 
     fn wiring() -> Wiring {
         let secrets = Secrets::generate();
@@ -90,7 +90,7 @@ mod tests {
             instances: Vec::new(),
             auth: Auth::Required,
             otlp: None,
-            nats_url: "nats://orders:hush@127.0.0.1:1".to_owned(),
+            nats: NatsAccess::Foreign("nats://orders:hush@127.0.0.1:1".to_owned()),
             postgres_url: format!("postgres://postgres:{}@h:2/p", secrets.database_password),
             database: "guerdon".to_owned(),
             roles: Roles::new("secret"),

@@ -177,7 +177,7 @@ fn wire(options: &mut StackOptions) -> Result<Wiring> {
         auth: options.auth,
         otlp: options.otlp.clone(),
         secrets: options.secrets.clone(),
-        nats_url: environment.nats_url.clone(),
+        nats: environment.nats_access.clone(),
         postgres_url: environment.postgres_url.clone(),
         database: options.database.clone().unwrap_or_else(unique_database),
         roles: options.roles(),

@@ -1,5 +1,5 @@
 //! The pull loop. Each pull expires after a few seconds, so a lost subscription is noticed; a missing
-//! stream or consumer is created.
+//! consumer is created. The stream is created by its publisher, and waited for.
 
 use std::{sync::Arc, time::Duration};
 
@@ -16,7 +16,7 @@ use tokio::{
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{Consumer, Effect, delivery};
-use crate::{backoff::Backoff, messaging::jetstream::ensure_stream};
+use crate::backoff::Backoff;
 
 /// How long the server keeps a pull open.
 const PULL_EXPIRY: Duration = Duration::from_secs(5);
@@ -123,7 +123,6 @@ impl<E: Effect> Puller<E> {
 
     async fn ensure_consumer(&self) -> Result<PullConsumer, async_nats::Error> {
         let consumer = &self.consumer;
-        ensure_stream(&self.js, consumer.source).await?;
         let config = pull::Config {
             durable_name: Some(consumer.name().to_owned()),
             filter_subject: consumer.subject.clone(),

@@ -107,10 +107,10 @@ async fn pay_in_two_parts(app: &TestApp, order: &Value) {
 /// Publishes the last event of a subject once more, as a new message, and waits until every consumer
 /// of its stream has acknowledged it.
 async fn publish_again(app: &TestApp, subject: &str) {
-    let client = async_nats::connect(&app.stack.wiring().nats_url)
+    let nats = platform::config::Nats::at(&app.stack.wiring().operator_nats_url());
+    let jetstream = platform::messaging::jetstream::connect(&nats, "e2e")
         .await
-        .expect("NATS responds");
-    let jetstream = async_nats::jetstream::new(client);
+        .expect("the URL of NATS");
     let stream = jetstream
         .get_stream("GUERDON_ORDERS")
         .await

@@ -6,6 +6,7 @@ mod demo;
 mod errors;
 mod flow;
 mod handover;
+mod nats_users;
 mod outage;
 mod ports;
 mod readme;

@@ -54,10 +54,12 @@ mod worker;
 
 use std::{future::Future, time::Duration};
 
+use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 use crate::{backoff::Backoff, error::Source, telemetry};
 
+use table::Due;
 pub use table::Table;
 pub use worker::{CONCURRENCY, run};
 
@@ -87,6 +89,13 @@ pub enum Outcome {
     Completed,
     /// A step was refused for good; the steps before it are undone and the item is deleted.
     Compensated(Source),
+    /// A step was refused, but an earlier attempt at it may still take effect.
+    Undecided {
+        /// Why it was refused.
+        error: Source,
+        /// When the next attempt decides: retried then.
+        until: DateTime<Utc>,
+    },
     /// Whether a step took effect is not known: retried immediately once, then with backoff.
     Unknown(Source),
     /// A step failed: retried with backoff.
@@ -99,6 +108,7 @@ impl Outcome {
         match self {
             Self::Completed => "completed",
             Self::Compensated(_) => "compensated",
+            Self::Undecided { .. } => "undecided",
             Self::Unknown(_) => "unknown",
             Self::Failed(_) => "failed",
         }
@@ -108,18 +118,22 @@ impl Outcome {
     fn error(&self) -> String {
         match self {
             Self::Completed => String::new(),
-            Self::Compensated(error) | Self::Unknown(error) | Self::Failed(error) => {
-                telemetry::chain(error.as_ref())
-            }
+            Self::Compensated(error)
+            | Self::Undecided { error, .. }
+            | Self::Unknown(error)
+            | Self::Failed(error) => telemetry::chain(error.as_ref()),
         }
     }
 
-    /// The delay before the next attempt after this many; `None` if the saga has ended.
-    fn retry_in(&self, attempts: i32) -> Option<Duration> {
+    /// When the next attempt is due after this many; `None` if the saga has ended.
+    fn due(&self, attempts: i32) -> Option<Due> {
         match self {
             Self::Completed | Self::Compensated(_) => None,
-            Self::Unknown(_) if attempts <= 1 => Some(Duration::ZERO),
-            Self::Unknown(_) | Self::Failed(_) => Some(RETRY.after(attempts.max(1).unsigned_abs())),
+            Self::Undecided { until, .. } => Some(Due::At(*until)),
+            Self::Unknown(_) if attempts <= 1 => Some(Due::In(Duration::ZERO)),
+            Self::Unknown(_) | Self::Failed(_) => {
+                Some(Due::In(RETRY.after(attempts.max(1).unsigned_abs())))
+            }
         }
     }
 }
@@ -130,7 +144,10 @@ mod tests {
 
     fn delays(outcome: &Outcome) -> Vec<u64> {
         (1..=7)
-            .filter_map(|attempts| Some(outcome.retry_in(attempts)?.as_secs()))
+            .filter_map(|attempts| match outcome.due(attempts)? {
+                Due::In(delay) => Some(delay.as_secs()),
+                Due::At(_) => None,
+            })
             .collect()
     }
 
@@ -138,14 +155,25 @@ mod tests {
     fn delays_double_up_to_a_limit() {
         let failed = Outcome::Failed("no".into());
         assert_eq!(delays(&failed), [1, 2, 4, 8, 16, 30, 30]);
-        assert_eq!(failed.retry_in(i32::MAX), Some(Duration::from_secs(30)));
-        assert_eq!(failed.retry_in(0), Some(Duration::from_secs(1)));
+        let after = |attempts| failed.due(attempts);
+        assert_eq!(after(i32::MAX), Some(Due::In(Duration::from_secs(30))));
+        assert_eq!(after(0), Some(Due::In(Duration::from_secs(1))));
     }
 
     #[test]
     fn an_unknown_outcome_is_retried_immediately_once() {
         let unknown = Outcome::Unknown("lost".into());
         assert_eq!(delays(&unknown), [0, 2, 4, 8, 16, 30, 30]);
+    }
+
+    #[test]
+    fn an_undecided_step_is_retried_when_it_is_decided() {
+        let until = DateTime::UNIX_EPOCH;
+        let undecided = Outcome::Undecided {
+            error: "refused".into(),
+            until,
+        };
+        assert_eq!(undecided.due(1), Some(Due::At(until)));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::{error::Error, time::Duration};
 
+use chrono::{DateTime, Utc};
 use sqlx::{AssertSqlSafe, PgExecutor, PgPool};
 use uuid::Uuid;
 
@@ -30,6 +31,17 @@ pub(super) struct Item {
     pub(super) attempts: i32,
 }
 
+/// When an item is due next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Due {
+    In(Duration),
+    /// By the database's clock, and in [`SOONEST`] if that time is over.
+    At(DateTime<Utc>),
+}
+
+/// The least delay before an attempt that is due at a time.
+const SOONEST: Duration = Duration::from_secs(1);
+
 impl Table {
     /// Gives an item back whose outcome the request does not know, so that a worker resumes it
     /// immediately. Does nothing if a worker has it already.
@@ -41,7 +53,8 @@ impl Table {
     ) -> Result<(), sqlx::Error> {
         let item = Item { id, attempts: 0 };
         let error = telemetry::chain(error);
-        self.postpone(db, item, Duration::ZERO, &error).await
+        let now = Due::In(Duration::ZERO);
+        self.postpone(db, item, now, &error).await
     }
 
     /// Takes items that are due, the longest due first. Each is due again in [`LEASE`].
@@ -65,22 +78,28 @@ impl Table {
             .await
     }
 
-    /// Makes an item due after a delay and records why.
+    /// Makes an item due later and records why.
     pub(super) async fn postpone(
         &self,
         db: impl PgExecutor<'_>,
         item: Item,
-        delay: Duration,
+        due: Due,
         error: &str,
     ) -> Result<(), sqlx::Error> {
+        let (delay, time) = match due {
+            Due::In(delay) => (delay, None),
+            Due::At(time) => (SOONEST, Some(time)),
+        };
         let sql = self.sql(
-            "update :schema.:table set due_at = now() + $3 * interval '1 second', last_error = $4
+            "update :schema.:table
+             set due_at = greatest(now() + $3 * interval '1 second', $4), last_error = $5
              where :key = $1 and attempts = $2",
         );
         sqlx::query(sql)
             .bind(item.id)
             .bind(item.attempts)
             .bind(delay.as_secs_f64())
+            .bind(time)
             .bind(error.chars().take(MAX_ERROR_CHARS).collect::<String>())
             .execute(db)
             .await?;

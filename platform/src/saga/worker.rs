@@ -110,6 +110,12 @@ impl<S: Saga> Worker<S> {
             Outcome::Compensated(_) => {
                 tracing::warn!(saga, %id, attempts, error, "saga refused, its steps are undone");
             }
+            Outcome::Undecided { until, .. } => {
+                tracing::warn!(
+                    saga, %id, attempts, error, %until,
+                    "saga refused, an earlier attempt may still take effect, retrying then"
+                );
+            }
             Outcome::Unknown(_) => {
                 tracing::warn!(saga, %id, attempts, error, "saga outcome unknown, retrying");
             }
@@ -117,8 +123,8 @@ impl<S: Saga> Worker<S> {
                 tracing::warn!(saga, %id, attempts, error, "saga failed, retrying");
             }
         }
-        match outcome.retry_in(attempts) {
-            Some(delay) => S::TABLE.postpone(&self.pool, item, delay, &error).await,
+        match outcome.due(attempts) {
+            Some(due) => S::TABLE.postpone(&self.pool, item, due, &error).await,
             None => Ok(()),
         }
     }

@@ -8,8 +8,10 @@ use std::{
     },
 };
 
+use chrono::TimeDelta;
 use metrics_exporter_prometheus::PrometheusBuilder;
 use platform::{
+    clock::Clock,
     pg::Schema,
     saga::{self, CONCURRENCY, Outcome, Saga, Table},
     testing::{eventually, messaging_tables},
@@ -234,6 +236,27 @@ async fn an_unknown_outcome_is_due_again_immediately(pool: PgPool) {
     attempt_once(&pool, || Outcome::Unknown("response lost".into())).await;
     let again = item(&pool).await;
     assert!(again.due_in > 0.0, "then with backoff: {again:?}");
+}
+
+#[sqlx::test(migrations = false)]
+async fn an_undecided_item_is_due_when_it_is_decided(pool: PgPool) {
+    fn undecided(seconds: i64) -> Outcome {
+        Outcome::Undecided {
+            error: "refused".into(),
+            until: Clock::system().now() + TimeDelta::seconds(seconds),
+        }
+    }
+    create_tables(&pool).await;
+    insert(&pool, 1).await;
+    attempt_once(&pool, || undecided(60)).await;
+    let later = item(&pool).await;
+    assert!(later.due_in > 30.0 && later.due_in <= 60.0, "{later:?}");
+    assert_eq!(later.last_error.as_deref(), Some("refused"));
+
+    execute(&pool, "update things.items set due_at = now()").await;
+    attempt_once(&pool, || undecided(-60)).await;
+    let soon = item(&pool).await;
+    assert!(soon.due_in > 0.0 && soon.due_in <= 1.0, "{soon:?}");
 }
 
 #[sqlx::test(migrations = false)]

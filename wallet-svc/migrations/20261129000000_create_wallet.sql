@@ -162,14 +162,19 @@ create trigger change_balance_versions after update on wallet.wallets
         (old.locked, old.owner_id, old.system) is distinct from (new.locked, new.owner_id, new.system))
     execute function wallet.change_balance_versions();
 
--- Fails the statement that calls it unless it wrote as many rows as expected. The error code is its
--- own: a serialization failure would be retried, also under locks, where this is a bug.
-create function wallet.ensure_current(written bigint, expected bigint) returns boolean
+-- Fails the statement that calls it unless it wrote as many rows as expected, and in time. The clock
+-- is read once the rows are counted, so when the statement has their locks. The error code is its own:
+-- a serialization failure would be retried, also under locks, where this is a bug.
+create function wallet.ensure_current(written bigint, expected bigint, not_after timestamptz)
+returns boolean
 language plpgsql as $$
 begin
     if written <> expected then
         raise exception '% of % rows are as they were read', written, expected
             using errcode = 'GD001';
+    end if;
+    if clock_timestamp() > not_after then
+        raise exception 'an operation had to be accepted by %', not_after using errcode = 'GD001';
     end if;
     return true;
 end $$;

@@ -147,6 +147,8 @@ pub(crate) fn ledger_failure(error: LedgerError, names: FieldNames) -> Failure {
         LedgerError::InvalidState { .. } | LedgerError::NotCaptured(_) => {
             Failure::new(Code::InvalidState, text)
         }
+        LedgerError::OperationLate => Failure::new(Code::Unavailable, text),
+        LedgerError::OperationExpired => Failure::new(Code::OperationExpired, text),
         LedgerError::OperationReused => Failure::new(Code::IdempotencyKeyReused, text),
         LedgerError::PartNotFound(_) => {
             Failure::invalid("parts", FieldCode::UnknownReference, text)

@@ -1,13 +1,15 @@
 //! Reads the fields of requests into values, and collects what is wrong with them. Lengths count
 //! characters.
 
+use chrono::{DateTime, Datelike as _, Utc};
 pub(crate) use platform::text::object;
 use platform::{
+    clock::from_proto,
     error::{Failure, FieldCode, InvalidValue, Violations},
     patch::Patch,
     text::{self, bounded},
 };
-use prost_types::FieldMask;
+use prost_types::{FieldMask, Timestamp};
 
 /// Why a field has a value once [`Fields::finish`] found no violation.
 pub(crate) const CHECKED: &str = "a field without a violation has a value";
@@ -44,6 +46,13 @@ pub(crate) fn empty_object() -> String {
 /// Fails because the field is missing.
 pub(crate) fn required<T>() -> Result<T, InvalidValue> {
     Err(InvalidValue::new(FieldCode::Required, "is required"))
+}
+
+/// Reads a time. RFC 3339 and Postgres allow the years 1 to 9999.
+pub(crate) fn time(time: &Timestamp) -> Result<DateTime<Utc>, InvalidValue> {
+    from_proto(time)
+        .filter(|time| (1..=9999).contains(&time.year()))
+        .ok_or_else(|| InvalidValue::new(FieldCode::Range, "is not a time"))
 }
 
 /// Returns the asset that a code names, or fails because there is none.

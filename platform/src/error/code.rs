@@ -139,6 +139,8 @@ codes! {
     DecimalPlacesInUse = "decimal_places_in_use", FailedPrecondition, CONFLICT, "Decimal places in use";
     /// A payment, cancellation or refund of the order is in progress.
     OrderBusy = "order_busy", Aborted, CONFLICT, "Order busy";
+    /// The time in which the ledger operation could be accepted is over, and it had no effect.
+    OperationExpired = "operation_expired", FailedPrecondition, CONFLICT, "Operation expired";
     /// The user has completed the task before.
     TaskAlreadyCompleted = "task_already_completed", AlreadyExists, CONFLICT, "Task already completed";
     /// The first request with this idempotency key is still running.

@@ -224,6 +224,16 @@ fn rejected_actions_name_the_status() {
             "operation not found",
         ),
         (
+            LedgerError::OperationLate,
+            Code::Unavailable,
+            "the operation's time is over",
+        ),
+        (
+            LedgerError::OperationExpired,
+            Code::OperationExpired,
+            "the operation's time is over, it had no effect",
+        ),
+        (
             LedgerError::OperationReused,
             Code::IdempotencyKeyReused,
             "the operation id was used for another operation",

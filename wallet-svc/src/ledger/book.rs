@@ -42,6 +42,8 @@ pub(crate) struct AssetState {
 pub(crate) struct Book {
     /// The time of everything the batch does: no earlier than any time on its accounts.
     pub now: DateTime<Utc>,
+    /// The database's clock, read under the locks if the batch takes any.
+    pub clock: DateTime<Utc>,
     /// Makes the ids of movements and of internal transactions.
     pub ids: Ids,
     /// The named wallets that exist.
@@ -62,10 +64,11 @@ pub(crate) struct Book {
 }
 
 impl Book {
-    /// Makes an empty book.
+    /// Makes an empty book; `now` is the database's clock.
     pub(crate) fn new(now: DateTime<Utc>, ids: Ids) -> Self {
         Self {
             now,
+            clock: now,
             ids,
             wallets: HashMap::new(),
             assets: HashMap::new(),

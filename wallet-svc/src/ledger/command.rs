@@ -1,5 +1,6 @@
 //! The commands of the ledger.
 
+use chrono::{DateTime, Utc};
 use platform::money::Amount;
 
 use super::OrderId;
@@ -75,6 +76,8 @@ pub(crate) struct Operation {
     pub legs: Vec<Leg>,
     /// Whether the money moves now or is held.
     pub mode: Mode,
+    /// The latest time at which it may be accepted, by the database's clock.
+    pub not_after: Option<DateTime<Utc>>,
 }
 
 /// How an operation treats the money of its transfers.

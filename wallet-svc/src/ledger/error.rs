@@ -64,6 +64,12 @@ pub(crate) enum LedgerError {
     /// The operation does not exist.
     #[error("operation not found")]
     OperationNotFound,
+    /// The operation's time is over, but it cannot be said yet that it was never accepted.
+    #[error("the operation's time is over")]
+    OperationLate,
+    /// The operation's time is over, and it was never accepted.
+    #[error("the operation's time is over, it had no effect")]
+    OperationExpired,
     /// The operation's id was accepted before with other content.
     #[error("the operation id was used for another operation")]
     OperationReused,

@@ -1,5 +1,6 @@
 //! Operations: transfers that are posted, held, captured, released and refunded together.
 
+use chrono::{DateTime, TimeDelta, Utc};
 use platform::money::Amount;
 
 use super::{
@@ -7,6 +8,10 @@ use super::{
     transition::Transition,
 };
 use crate::transaction::model::{Notes, Sides, Status, Transaction, TransactionType};
+
+/// How far the database's clock may go back, as by a correction or at a failover to another machine.
+/// An operation that has expired stays so if it goes back by less.
+const CLOCK_TOLERANCE: TimeDelta = TimeDelta::seconds(5);
 
 impl Command {
     /// Checks that the command is the one that made these transactions: an operation id is never
@@ -33,10 +38,21 @@ impl Operation {
         };
         self.legs.len() == made.len() && self.legs.iter().zip(made).all(is_leg)
     }
+
+    /// Checks that the operation may still be accepted.
+    fn check_time(&self, clock: DateTime<Utc>) -> Result<(), LedgerError> {
+        let late = self.not_after.map(|not_after| clock - not_after);
+        match late {
+            Some(late) if late > CLOCK_TOLERANCE => Err(LedgerError::OperationExpired),
+            Some(late) if late > TimeDelta::zero() => Err(LedgerError::OperationLate),
+            _ => Ok(()),
+        }
+    }
 }
 
 impl Transition<'_> {
     pub(super) fn post(&mut self, operation: &Operation) -> Result<(), LedgerError> {
+        operation.check_time(self.book.clock)?;
         for (index, leg) in (0..).zip(&operation.legs) {
             let mut tx = self.new_transaction(&leg.create(operation.mode));
             tx.operation = Some((operation.id.clone(), index));

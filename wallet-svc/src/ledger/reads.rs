@@ -1,5 +1,7 @@
 //! The rows that a command has to read before it is decided.
 
+use chrono::{DateTime, Utc};
+
 use super::{
     AccountKey, Book,
     command::{Advance, BonusChange, Command, Exchange, Reward},
@@ -46,6 +48,14 @@ impl Command {
         match self {
             Self::Post(operation) => Some(&operation.id),
             Self::Refund(refund) => Some(&refund.id),
+            _ => None,
+        }
+    }
+
+    /// Returns the latest time at which the command may be accepted.
+    pub(crate) const fn not_after(&self) -> Option<DateTime<Utc>> {
+        match self {
+            Self::Post(operation) => operation.not_after,
             _ => None,
         }
     }

@@ -4,11 +4,13 @@ use platform::{
     error::{Failure, FieldCode, InvalidValue, Violations},
     ids::Ids,
 };
+use prost_types::Timestamp;
 use proto::wallet::v1 as wire;
 
 use crate::{
     asset::{directory::AssetDirectory, model::AssetCode},
     error::Error,
+    fields,
     ledger::{Leg, Mode, Operation, Refund, RefundPart},
     transaction::{metadata::Metadata, model::Sides, new::positive},
     wallet::model::WalletId,
@@ -17,14 +19,49 @@ use crate::{
 const MAX_POSTINGS: usize = 1_000;
 const MAX_ID_LENGTH: usize = 255;
 
-/// Decodes an operation, or returns all violations.
-pub(crate) async fn operation(
+/// A request to post or hold an operation.
+#[derive(Debug)]
+pub(crate) struct OperationRequest {
     id: String,
     postings: Vec<wire::Posting>,
     mode: Mode,
+    not_after: Option<Timestamp>,
+}
+
+impl From<wire::PostRequest> for OperationRequest {
+    fn from(request: wire::PostRequest) -> Self {
+        Self {
+            id: request.operation_id,
+            postings: request.postings,
+            mode: Mode::Post,
+            not_after: request.not_after,
+        }
+    }
+}
+
+impl From<wire::HoldRequest> for OperationRequest {
+    fn from(request: wire::HoldRequest) -> Self {
+        Self {
+            id: request.operation_id,
+            postings: request.postings,
+            mode: Mode::Hold,
+            not_after: None,
+        }
+    }
+}
+
+/// Decodes an operation, or returns all violations.
+pub(crate) async fn operation(
+    request: OperationRequest,
     assets: &AssetDirectory,
     ids: &Ids,
 ) -> Result<Operation, Error> {
+    let OperationRequest {
+        id,
+        postings,
+        mode,
+        not_after,
+    } = request;
     let mut violations = Violations::default();
     check_id(&mut violations, "operationId", &id);
     violations.check(
@@ -39,8 +76,15 @@ pub(crate) async fn operation(
         let asset = asset.map(|asset| asset.code);
         legs.extend(leg(&mut violations, index, posting, asset, ids));
     }
+    let not_after = not_after.as_ref().map(fields::time).transpose();
+    let not_after = violations.value("notAfter", not_after).flatten();
     violations.finish()?;
-    Ok(Operation { id, legs, mode })
+    Ok(Operation {
+        id,
+        legs,
+        mode,
+        not_after,
+    })
 }
 
 /// Decodes a refund, or returns all violations.

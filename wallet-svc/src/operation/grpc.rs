@@ -6,7 +6,7 @@ use tonic::{Request, Response, Status};
 use wire::ledger_service_server::LedgerService;
 
 use super::service::Operations;
-use crate::{ledger::Mode, posting::TransactionList, transaction::model::Action};
+use crate::{posting::TransactionList, transaction::model::Action};
 
 /// Adapts [`Operations`] to gRPC.
 #[derive(Debug, Clone)]
@@ -19,9 +19,11 @@ impl LedgerService for OperationGrpc {
         request: Request<wire::PostRequest>,
     ) -> Result<Response<wire::PostResponse>, Status> {
         let Call { caller, body, .. } = Call::of_admin(request)?;
-        let (id, postings) = (body.operation_id, body.postings);
-        let posted = self.0.post(&caller, id, postings, Mode::Post).await?;
-        let TransactionList { transactions } = posted;
+        if body.dry_run {
+            self.0.dry_run(body.into()).await?;
+            return Ok(Response::new(wire::PostResponse::default()));
+        }
+        let TransactionList { transactions } = self.0.post(&caller, body.into()).await?;
         Ok(Response::new(wire::PostResponse { transactions }))
     }
 
@@ -30,9 +32,7 @@ impl LedgerService for OperationGrpc {
         request: Request<wire::HoldRequest>,
     ) -> Result<Response<wire::HoldResponse>, Status> {
         let Call { caller, body, .. } = Call::of_admin(request)?;
-        let (id, postings) = (body.operation_id, body.postings);
-        let held = self.0.post(&caller, id, postings, Mode::Hold).await?;
-        let TransactionList { transactions } = held;
+        let TransactionList { transactions } = self.0.post(&caller, body.into()).await?;
         Ok(Response::new(wire::HoldResponse { transactions }))
     }
 

@@ -1,16 +1,16 @@
 //! The use cases of operations.
 
 use platform::{auth::Caller, ids::Ids};
-use proto::wallet::v1::{Posting, RefundRequest};
+use proto::wallet::v1::RefundRequest;
 use sqlx::PgPool;
 
-use super::decode;
+use super::decode::{self, OperationRequest};
 use crate::{
     access,
     asset::directory::AssetDirectory,
     error::Error,
-    ledger::{Command, EndHold, Mode},
-    posting::{self, PostingQueue, TransactionList},
+    ledger::{Command, EndHold},
+    posting::{self, PostingError, PostingQueue, TransactionList},
     transaction::{model::Action, repo},
 };
 
@@ -43,12 +43,20 @@ impl Operations {
     pub(crate) async fn post(
         &self,
         caller: &Caller,
-        id: String,
-        postings: Vec<Posting>,
-        mode: Mode,
+        request: OperationRequest,
     ) -> Result<TransactionList, Error> {
-        let operation = decode::operation(id, postings, mode, &self.assets, &self.ids).await?;
+        let operation = decode::operation(request, &self.assets, &self.ids).await?;
         self.enqueue(caller, Command::Post(operation)).await
+    }
+
+    /// Decides an operation like [`Operations::post`], and writes nothing.
+    pub(crate) async fn dry_run(&self, request: OperationRequest) -> Result<(), Error> {
+        let operation = decode::operation(request, &self.assets, &self.ids).await?;
+        let command = Command::Post(operation);
+        let mut conn = self.pool.acquire().await?;
+        let mut book = posting::read_committed(&mut conn, &command, &self.ids).await?;
+        book.decide(&command).map_err(PostingError::Rejected)?;
+        Ok(())
     }
 
     /// Captures or releases a hold; a repeat returns the result of the first.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use chrono::{DateTime, Utc};
 use platform::{
     failpoint,
     idempotency::{self, Record, Scope},
@@ -42,6 +43,8 @@ pub(super) struct Plan {
     pub keys: idempotency::Columns,
     /// For each request, its result.
     pub results: Vec<PostingResult>,
+    /// The earliest of the times after which its operations may not be accepted.
+    pub not_after: Option<DateTime<Utc>>,
 }
 
 impl Plan {
@@ -181,6 +184,8 @@ impl Batch {
         } = locked;
         cache.set_clock(read_at);
         let mut plan = decide(book, records, &self.requests);
+        // Decided by the clock under the locks, which are held until the commit.
+        plan.not_after = None;
         let is_changed = !plan.book.changes.is_empty();
         if is_changed {
             existing::write_in_tx(&mut tx, &plan.book).await?;
@@ -214,6 +219,7 @@ pub(super) fn decide(
     let mut results = Vec::with_capacity(requests.len());
     let mut request_of_change = Vec::new();
     let mut keys = idempotency::Columns::default();
+    let mut not_after: Option<DateTime<Utc>> = None;
     for (index, request) in requests.iter().enumerate() {
         let posting = &request.posting;
         let key = posting.key.as_ref();
@@ -231,6 +237,12 @@ pub(super) fn decide(
             keys.push(key, &TransactionList::of(transactions));
         }
         let changed = book.changes.status_changes.len() > before;
+        if changed {
+            not_after = not_after
+                .into_iter()
+                .chain(posting.command.not_after())
+                .min();
+        }
         let outcome = decided.map(|transactions| PostingOutcome::Committed {
             transactions,
             changed,
@@ -243,5 +255,6 @@ pub(super) fn decide(
         request_of_change,
         keys,
         results,
+        not_after,
     }
 }

@@ -37,6 +37,17 @@
 //! * A batch that fails otherwise is posted one by one, so that a bad posting fails alone.
 //! * A full queue rejects with `unavailable`.
 //!
+//! # Expiry
+//!
+//! An operation may have a time after which it is not accepted. The database's clock is compared with
+//! it while the balances of the operation are locked, and they stay locked until the commit: under
+//! locks the clock is read with them, else in `write` itself, by `ensure_current`, when it has updated
+//! the balances. So the calls of an operation are in order: the one that is rejected as expired, always
+//! under locks, either waited for the end of an earlier one and found its transactions, or reads the
+//! clock before a later one, which is then rejected too. No pause of a process and no slow commit comes
+//! in between, and no timeout is relied on; only the clock must not go back by more than the ledger's
+//! tolerance.
+//!
 //! # Order
 //!
 //! Postings take effect in arrival order within a process. Locks are taken in one order: transactions,
@@ -50,6 +61,7 @@
 
 mod batch;
 mod cache;
+mod committed;
 mod existing;
 mod parameters;
 mod pending;
@@ -62,6 +74,7 @@ mod session;
 mod worker;
 mod write;
 
+pub(crate) use committed::read_committed;
 pub(crate) use pending::purge_until_stopped;
 pub(crate) use queue::{Posting, PostingError, PostingOutcome, PostingQueue};
 pub(crate) use record::TransactionList;

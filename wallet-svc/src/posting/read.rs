@@ -101,6 +101,7 @@ async fn lock_balances(
         None => read_clock(conn).await?,
     };
     book.now = book.now.max(read_at.trunc_subsecs(3));
+    book.clock = read_at;
     for row in rows {
         row.apply_to(book);
     }

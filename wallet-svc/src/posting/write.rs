@@ -21,7 +21,7 @@ static STATEMENT: OnceLock<String> = OnceLock::new();
 
 /// Writes the new transactions, movements, status changes, balances, events and idempotency records
 /// of the plan. Fails with a conflict, and writes nothing, if a balance or asset is not as it was
-/// read. Outside a transaction it commits.
+/// read, or if the plan's time is over. Outside a transaction it commits.
 pub(super) async fn write(
     conn: &mut PgConnection,
     plan: &Plan,
@@ -37,7 +37,7 @@ pub(super) async fn write(
     Ok(())
 }
 
-/// Whether a write failed because a row had changed since it was read.
+/// Whether a write failed because a row had changed since it was read, or because it was too late.
 pub(super) fn is_conflict(error: &sqlx::Error) -> bool {
     let code = error.as_database_error().and_then(DatabaseError::code);
     code.is_some_and(|code| code == CONFLICT)
@@ -62,6 +62,7 @@ fn parameters(plan: &Plan, requests: &[PostingRequest]) -> Parameters {
     parameters.value("version", plan.version());
     parameters.value("now", book.now);
     parameters.value("expected", i64::try_from(rows).unwrap_or(i64::MAX));
+    parameters.value("not_after", plan.not_after);
     parameters
 }
 

@@ -1,6 +1,7 @@
 /* posting.write */
 -- Writes everything that a batch changes, in absolute numbers. Fails as a whole if a balance or asset
--- has another version than the batch was decided on, which can only be if it was read without locks.
+-- has another version than the batch was decided on, which can only be if it was read without locks,
+-- or if the time of an operation is over.
 with inserted_batch as (
     insert into wallet.posted_batches (id) values (:batch)),
 inserted_transactions as (
@@ -39,4 +40,5 @@ checked_assets as (
     join wallet.assets on assets.code = input.code and assets.version = input.version
     for share of assets)
 select wallet.ensure_current(
-    (select count(*) from updated_balances) + (select count(*) from checked_assets), :expected)
+    (select count(*) from updated_balances) + (select count(*) from checked_assets), :expected,
+    :not_after)

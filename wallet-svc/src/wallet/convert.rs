@@ -1,9 +1,9 @@
 //! Converts wallets and balances to and from messages.
 
-use chrono::{DateTime, Datelike as _, Utc};
+use chrono::{DateTime, Utc};
 use platform::{
-    clock::{from_proto, to_proto},
-    error::{Code, Failure, FieldCode},
+    clock::to_proto,
+    error::{Code, Failure},
     money::Amount,
 };
 use proto::wallet::v1 as wire;
@@ -37,15 +37,12 @@ pub(crate) fn balance(balance: &Balance) -> wire::BalanceEntry {
     }
 }
 
-/// Reads the time of a past balance. RFC 3339 and Postgres allow the years 1 to 9999.
+/// Reads the time of a past balance.
 pub(crate) fn time(at: &prost_types::Timestamp) -> Result<DateTime<Utc>, Failure> {
-    from_proto(at)
-        .filter(|at| (1..=9999).contains(&at.year()))
-        .ok_or_else(|| {
-            let message = "is not a time";
-            let failure = Failure::new(Code::InvalidQuery, format!("at {message}"));
-            failure.field("at", FieldCode::Range, message)
-        })
+    fields::time(at).map_err(|invalid| {
+        let failure = Failure::new(Code::InvalidQuery, format!("at {}", invalid.message));
+        failure.field("at", invalid.code, invalid.message)
+    })
 }
 
 /// Reads a new wallet.
@@ -78,6 +75,7 @@ pub(crate) fn wallet_patch(request: wire::UpdateWalletRequest) -> Result<WalletP
 
 #[cfg(test)]
 mod tests {
+    use chrono::Datelike as _;
     use platform::patch::Patch;
     use prost_types::{FieldMask, Timestamp};
 

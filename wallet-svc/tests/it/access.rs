@@ -5,8 +5,8 @@ use proto::wallet::v1 as wire;
 use sqlx::PgPool;
 
 use crate::harness::{
-    ANN, BEN, TestApp, deposit, failed, payment, posting, rejection, result, transfer, usd,
-    withdrawal,
+    ANN, BEN, TestApp, deposit, failed, operation, payment, posting, rejection, result, transfer,
+    usd, withdrawal,
 };
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
@@ -92,10 +92,7 @@ async fn users_may_not_call_the_ledger(pool: PgPool) {
     app.set_owner(&a, ANN).await;
     let mut ann = app.as_user(ANN).ledger();
     let operation_id = "o".to_owned();
-    let request = wire::PostRequest {
-        operation_id: operation_id.clone(),
-        postings: vec![posting(&a, &b, "1")],
-    };
+    let request = operation(&operation_id, vec![posting(&a, &b, "1")]);
     assert_eq!(failed(ann.post(request).await).code, Code::Forbidden);
     let request = wire::HoldRequest {
         operation_id: operation_id.clone(),

@@ -5,7 +5,7 @@ use sqlx::PgPool;
 
 use crate::{
     assets::{create, id_of, named},
-    harness::{ANN, TestApp, deposit, posting, result, stable, withdrawal},
+    harness::{ANN, TestApp, deposit, operation, posting, result, stable, withdrawal},
 };
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
@@ -148,10 +148,7 @@ async fn failed_and_rejected_withdrawals_are_published(pool: PgPool) {
 async fn a_posting_of_an_order_publishes_the_order(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (a, b) = (app.funded_wallet("10").await, app.new_wallet().await);
-    let post = wire::PostRequest {
-        operation_id: "order:o-1:pay:1".to_owned(),
-        postings: vec![posting(&a, &b, "4")],
-    };
+    let post = operation("order:o-1:pay:1", vec![posting(&a, &b, "4")]);
     let posted = result(app.admin.ledger().post(post).await).unwrap();
     let id = &posted.transactions[0].id;
     let types = ["TransactionCreated", "TransactionConfirmed"];

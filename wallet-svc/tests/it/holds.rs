@@ -4,7 +4,7 @@ use platform::error::Code;
 use proto::wallet::v1::{self as wire, TransactionStatus};
 use sqlx::PgPool;
 
-use crate::harness::{Rejection, TestApp, posting, rejection, result, usd};
+use crate::harness::{Rejection, TestApp, operation, posting, rejection, result, usd};
 
 fn hold(id: &str, postings: Vec<wire::Posting>) -> wire::HoldRequest {
     wire::HoldRequest {
@@ -104,10 +104,7 @@ async fn released_money_can_be_spent_again(pool: PgPool) {
 async fn refunds_never_exceed_the_amount_moved(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (a, b) = (app.funded_wallet("10").await, app.new_wallet().await);
-    let paid = wire::PostRequest {
-        operation_id: "p".to_owned(),
-        postings: vec![posting(&a, &b, "6"), posting(&a, &b, "4")],
-    };
+    let paid = operation("p", vec![posting(&a, &b, "6"), posting(&a, &b, "4")]);
     result(app.admin.ledger().post(paid).await).unwrap();
     app.lock(&a, true).await;
 
@@ -149,10 +146,7 @@ async fn refunds_never_exceed_the_amount_moved(pool: PgPool) {
 async fn an_operation_id_cannot_be_reused_for_another_operation(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (a, b) = (app.funded_wallet("10").await, app.new_wallet().await);
-    let post = |postings| wire::PostRequest {
-        operation_id: "p".to_owned(),
-        postings,
-    };
+    let post = |postings| operation("p", postings);
     result(
         app.admin
             .ledger()

@@ -5,14 +5,7 @@ use platform::error::Code;
 use proto::wallet::v1 as wire;
 use sqlx::PgPool;
 
-use crate::harness::{TestApp, invalid, posting, rejection, result, transfer, usd};
-
-fn operation(id: &str, postings: Vec<wire::Posting>) -> wire::PostRequest {
-    wire::PostRequest {
-        operation_id: id.to_owned(),
-        postings,
-    }
-}
+use crate::harness::{TestApp, invalid, operation, posting, rejection, result, transfer, usd};
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
 async fn an_operation_is_accepted_whole_or_not_at_all(pool: PgPool) {

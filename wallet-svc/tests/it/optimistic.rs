@@ -1,36 +1,14 @@
 //! Batches decided on cached rows, without locks: a row that changes before the write is a version
 //! conflict, and the batch is decided again.
 
-use platform::{error::Code, pg, testing::eventually};
-use proto::wallet::v1 as wire;
-use sqlx::{PgPool, Postgres, Transaction};
+use platform::error::Code;
+use sqlx::PgPool;
 
-use crate::harness::{DEADLINE, TestApp, posting, rejection, result, usd};
-
-const LARGEST_BALANCE: &str = "select from wallet.balances
-     where not system order by amount desc limit 1 for update";
-
-/// Locks a row, for which others have to wait.
-async fn lock_row(app: &TestApp, row: &'static str) -> Transaction<'static, Postgres> {
-    let mut tx = pg::tx(&app.pool).await.unwrap();
-    sqlx::query(row).execute(&mut *tx).await.unwrap();
-    tx
-}
-
-/// Waits until this many sessions wait for a lock, of which `writes` are decided batches.
-async fn until_waiting(app: &TestApp, sessions: i64, writes: i64) {
-    const WRITES: &str = "select count(*) from pg_stat_activity
-         where datname = current_database() and wait_event_type = 'Lock'
-             and query like '/* posting.write */%'";
-    eventually("sessions wait for a lock", DEADLINE, async || {
-        app.lock_waiters().await == sessions && app.count(WRITES).await == writes
-    })
-    .await;
-}
+use crate::harness::{LARGEST_BALANCE, TestApp, operation, posting, rejection, result, usd};
 
 /// Has each process cache the balances of both wallets, by a rejected transfer: the first batch on a
 /// connection takes locks.
-async fn fill_caches(processes: &[&TestApp], a: &str, b: &str) {
+pub(crate) async fn fill_caches(processes: &[&TestApp], a: &str, b: &str) {
     for process in processes {
         let rejected = process.transfer(a, b, "1000", true).await;
         assert_eq!(rejection(rejected).code, Code::InsufficientFunds);
@@ -45,13 +23,13 @@ async fn change_before_write<T>(
     change: impl Future,
     posting: impl Future<Output = T>,
 ) -> T {
-    let lock = lock_row(app, row).await;
+    let lock = app.lock_row(row).await;
     let posting = async {
-        until_waiting(app, 1, 0).await;
+        app.until_waiting(1, 0).await;
         posting.await
     };
     let unlock = async {
-        until_waiting(app, 2, 1).await;
+        app.until_waiting(2, 1).await;
         lock.commit().await.unwrap();
     };
     let (_, posted, ()) = tokio::join!(change, posting, unlock);
@@ -67,9 +45,9 @@ async fn concurrent_holds_of_two_replicas_on_one_balance_accept_exactly_one(pool
         replica.funded_wallet("1").await,
     );
     fill_caches(&[&app, &replica], &a, &b).await;
-    let lock = lock_row(&app, LARGEST_BALANCE).await;
+    let lock = app.lock_row(LARGEST_BALANCE).await;
     let unlock = async {
-        until_waiting(&app, 2, 2).await;
+        app.until_waiting(2, 2).await;
         lock.commit().await.unwrap();
     };
     let (here, there, ()) = tokio::join!(
@@ -98,17 +76,14 @@ async fn an_operation_posted_on_two_replicas_concurrently_takes_effect_once(pool
         replica.funded_wallet("1").await,
     );
     fill_caches(&[&app, &replica], &a, &b).await;
-    let lock = lock_row(&app, LARGEST_BALANCE).await;
+    let lock = app.lock_row(LARGEST_BALANCE).await;
     let post = async |app: &TestApp| {
-        let request = wire::PostRequest {
-            operation_id: "twice".to_owned(),
-            postings: vec![posting(&a, &b, "6")],
-        };
+        let request = operation("twice", vec![posting(&a, &b, "6")]);
         let posted = app.admin.ledger().post(request).await;
         result(posted).unwrap().transactions
     };
     let unlock = async {
-        until_waiting(&app, 2, 2).await;
+        app.until_waiting(2, 2).await;
         lock.commit().await.unwrap();
     };
     let (here, there, ()) = tokio::join!(post(&app), post(&replica), unlock);
@@ -175,10 +150,7 @@ async fn a_repeated_operation_returns_its_result_after_the_money_is_spent(pool: 
     let app = TestApp::new(pool).await;
     let (a, b) = (app.funded_wallet("10").await, app.funded_wallet("1").await);
     let post = async |id: &str, amount: &str| {
-        let request = wire::PostRequest {
-            operation_id: id.to_owned(),
-            postings: vec![posting(&a, &b, amount)],
-        };
+        let request = operation(id, vec![posting(&a, &b, amount)]);
         result(app.admin.ledger().post(request).await)
     };
     // First too little is left for another such operation, then enough.

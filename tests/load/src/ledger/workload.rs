@@ -81,6 +81,7 @@ impl Workload {
         PostRequest {
             operation_id,
             postings: vec![posting],
+            ..PostRequest::default()
         }
     }
 }

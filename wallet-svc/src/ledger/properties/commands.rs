@@ -41,6 +41,7 @@ fn operation(n: u8, holds: bool, legs: Vec<(u8, u8, i64)>) -> Command {
         id: format!("operation {n}"),
         legs: (0..).zip(legs).map(leg).collect(),
         mode: if holds { Mode::Hold } else { Mode::Post },
+        not_after: None,
     })
 }
 

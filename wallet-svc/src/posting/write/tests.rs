@@ -81,6 +81,7 @@ fn the_parameters_are_listed() {
     $57 version int8
     $58 now timestamptz
     $59 expected int8
+    $60 not_after timestamptz
     ");
 }
 

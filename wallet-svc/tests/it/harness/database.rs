@@ -2,11 +2,35 @@
 
 use std::any::type_name;
 
+use platform::{pg, testing::eventually};
 use prost::Message;
+use sqlx::{Postgres, Transaction};
 
-use super::TestApp;
+use super::{DEADLINE, TestApp};
+
+/// Locks the largest balance of a wallet that is not the system's.
+pub(crate) const LARGEST_BALANCE: &str = "select from wallet.balances
+     where not system order by amount desc limit 1 for update";
 
 impl TestApp {
+    /// Locks a row, for which others have to wait.
+    pub(crate) async fn lock_row(&self, row: &'static str) -> Transaction<'static, Postgres> {
+        let mut tx = pg::tx(&self.pool).await.unwrap();
+        sqlx::query(row).execute(&mut *tx).await.unwrap();
+        tx
+    }
+
+    /// Waits until this many sessions wait for a lock, of which `writes` are decided batches.
+    pub(crate) async fn until_waiting(&self, sessions: i64, writes: i64) {
+        const WRITES: &str = "select count(*) from pg_stat_activity
+             where datname = current_database() and wait_event_type = 'Lock'
+                 and query like '/* posting.write */%'";
+        eventually("sessions wait for a lock", DEADLINE, async || {
+            self.lock_waiters().await == sessions && self.count(WRITES).await == writes
+        })
+        .await;
+    }
+
     pub(crate) async fn execute(&self, sql: &'static str) {
         sqlx::query(sql).execute(&self.pool).await.unwrap();
     }

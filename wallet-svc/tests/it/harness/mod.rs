@@ -27,11 +27,12 @@ use tokio_util::sync::CancellationToken;
 use wallet_svc::{Service, config::Config, consumers::Ledger, verify};
 
 pub(crate) use clients::{Clients, keyed, result};
+pub(crate) use database::LARGEST_BALANCE;
 pub(crate) use expect::{Balance, Rejection, balance, failed, invalid, rejection, usd};
 pub(crate) use fake_identity::serve_users;
 pub(crate) use requests::{
-    deposit, equals, exchange, filter, including, list, mask, payment, posting, rate, sort,
-    transfer, withdrawal,
+    deposit, equals, exchange, filter, including, list, mask, operation, payment, posting, rate,
+    sort, transfer, withdrawal,
 };
 pub(crate) use snapshot::stable;
 

@@ -93,6 +93,15 @@ pub(crate) fn posting(from: &str, to: &str, amount: &str) -> wire::Posting {
     }
 }
 
+/// An operation of these postings.
+pub(crate) fn operation(id: &str, postings: Vec<wire::Posting>) -> wire::PostRequest {
+    wire::PostRequest {
+        operation_id: id.to_owned(),
+        postings,
+        ..wire::PostRequest::default()
+    }
+}
+
 pub(crate) fn mask(paths: &[&str]) -> FieldMask {
     FieldMask {
         paths: paths.iter().map(|path| (*path).to_owned()).collect(),

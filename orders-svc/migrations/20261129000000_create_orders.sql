@@ -142,6 +142,8 @@ create table orders.claims (
     intent jsonb not null,
     -- Scope of the request's idempotency record, if it has one
     idempotency_scope bytea,
+    -- The latest time at which the ledger may accept the transfers, the same in every call
+    not_after timestamptz(3) not null,
     -- When the saga worker resumes it, by the database's clock; the request's own time at first
     due_at timestamptz(3) not null,
     -- How often it was resumed, and why the last time did not end it

@@ -48,10 +48,6 @@ pub(crate) enum Error {
     PaysItself,
     #[error("no rate leads from the bonus asset to the order's asset")]
     NoRate,
-    #[error("the wallet has {available} available, {needed} needed")]
-    InsufficientFunds { needed: Amount, available: Amount },
-    #[error("the wallet is locked")]
-    WalletLocked,
     #[error(transparent)]
     Idempotency(#[from] idempotency::Error),
     /// An error of the platform or of another service.
@@ -128,13 +124,9 @@ impl Error {
         Self::Failure(Failure::internal(message))
     }
 
-    /// Returns whether the ledger or a dry run found too little money.
+    /// Returns whether the ledger found too little money.
     pub(crate) fn is_insufficient_funds(&self) -> bool {
-        match self {
-            Self::InsufficientFunds { .. } => true,
-            Self::Failure(failure) => failure.code == Code::InsufficientFunds,
-            _ => false,
-        }
+        matches!(self, Self::Failure(failure) if failure.code == Code::InsufficientFunds)
     }
 
     /// Reports a malformed value of `field`.
@@ -172,10 +164,6 @@ impl From<Error> for Failure {
             }
             Error::PaysItself => Self::invalid("walletId", FieldCode::Duplicate, detail),
             Error::NoRate => field_failure(Code::NoRate, "useBonus", detail),
-            Error::InsufficientFunds { .. } => {
-                field_failure(Code::InsufficientFunds, "walletId", detail)
-            }
-            Error::WalletLocked => field_failure(Code::WalletLocked, "walletId", detail),
             Error::Idempotency(error) => error.into(),
             Error::Precision { field, .. } => Self::new(Code::AmountPrecision, detail.clone())
                 .field(field, FieldCode::Precision, detail),

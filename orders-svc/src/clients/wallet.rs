@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use moka::future::Cache;
 use platform::{
+    clock::to_proto,
     error::{Code, Failure},
     grpc::client::Client,
     money::Amount,
@@ -17,7 +18,9 @@ use proto::wallet::v1::{
 use super::{amount, failed, id, optional};
 use crate::{
     error::Error,
-    order::model::{Action, Claim, Leg, TransactionId, TransferDirection, Wallet, WalletId},
+    order::model::{
+        Action, Claim, Leg, OpenClaim, TransactionId, TransferDirection, Wallet, WalletId,
+    },
 };
 
 /// Settings change only with a restart of wallet-svc.
@@ -43,11 +46,23 @@ pub(crate) struct Settings {
 /// Why an operation was not posted.
 #[derive(Debug)]
 pub(crate) enum PostError {
-    /// The ledger refused it: nothing was posted.
+    /// The ledger refused this call, which posted nothing.
     Refused(Failure),
     /// The outcome is unknown; a repeat returns it.
     Uncertain(Failure),
 }
+
+/// The codes by which the ledger refuses an operation. With any other one the outcome is unknown: an
+/// operation must not be given up because of a fault on the way to the ledger or within it.
+const REFUSALS: [Code; 7] = [
+    Code::InsufficientFunds,
+    Code::WalletLocked,
+    Code::AssetDisabled,
+    Code::AmountPrecision,
+    Code::AmountOutOfRange,
+    Code::ValidationFailed,
+    Code::OperationExpired,
+];
 
 impl Wallets {
     pub(crate) fn new(client: &Client) -> Self {
@@ -93,7 +108,6 @@ impl Wallets {
         };
         Ok(Some(Wallet {
             owner_id: wallet.owner_id.as_deref().map(id).transpose()?,
-            locked: wallet.locked,
         }))
     }
 
@@ -117,12 +131,29 @@ impl Wallets {
         entry.map_or(Ok(Amount::ZERO), |entry| amount(&entry.available_amount))
     }
 
+    /// Fails like [`Wallets::post`] would with this claim; nothing is posted.
+    pub(crate) async fn dry_run(&self, claim: &Claim) -> Result<(), Error> {
+        let request = PostRequest {
+            dry_run: true,
+            ..request(claim)
+        };
+        let response = self.ledger.clone().post(request).await;
+        response.map_err(|status| {
+            let failure = Failure::from_status(&status);
+            match classify_failure(failure, claim.action()) {
+                PostError::Refused(failure) | PostError::Uncertain(failure) => failure,
+            }
+        })?;
+        Ok(())
+    }
+
     /// Posts the legs of a claim. A repeat returns the transactions of the first call.
-    pub(crate) async fn post(&self, claim: &Claim) -> Result<Vec<TransactionId>, PostError> {
+    pub(crate) async fn post(&self, open: &OpenClaim) -> Result<Vec<TransactionId>, PostError> {
+        let claim = &open.claim;
         let legs = claim.action().legs();
         let request = PostRequest {
-            operation_id: claim.operation_id(),
-            postings: legs.iter().map(|leg| posting(claim, leg)).collect(),
+            not_after: Some(to_proto(open.not_after)),
+            ..request(claim)
         };
         let response = self.ledger.clone().post(request).await;
         let response = response.map_err(|status| {
@@ -141,6 +172,15 @@ impl Wallets {
             ))),
             Err(error) => Err(PostError::Uncertain(error.into())),
         }
+    }
+}
+
+fn request(claim: &Claim) -> PostRequest {
+    let legs = claim.action().legs();
+    PostRequest {
+        operation_id: claim.operation_id(),
+        postings: legs.iter().map(|leg| posting(claim, leg)).collect(),
+        ..PostRequest::default()
     }
 }
 
@@ -167,10 +207,50 @@ fn posting(claim: &Claim, leg: &Leg) -> Posting {
 /// Distinguishes a refusal from an unknown outcome. A refusal is reported on the field of the
 /// order's own request.
 fn classify_failure(failure: Failure, action: &Action) -> PostError {
-    if failure.code.http().is_server_error() || failure.code == Code::RateLimited {
+    if !REFUSALS.contains(&failure.code) {
         return PostError::Uncertain(failure);
     }
     let (code, detail) = (failure.code, failure.detail);
     let refusal = Failure::new(code, detail.clone()).field(action.field(), code, detail);
     PostError::Refused(refusal)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_refusal(code: Code) -> bool {
+        let failure = Failure::new(code, "no");
+        let classified = classify_failure(failure, &Action::Charge(Vec::new()));
+        matches!(classified, PostError::Refused(_))
+    }
+
+    #[test]
+    fn only_refusals_of_the_ledger_give_an_operation_up() {
+        let refusals = Code::ALL.iter().filter(|code| is_refusal(**code));
+        let names = refusals.map(|code| code.as_str());
+        assert_eq!(
+            names.collect::<Vec<_>>(),
+            [
+                "operation_expired",
+                "validation_failed",
+                "insufficient_funds",
+                "wallet_locked",
+                "asset_disabled",
+                "amount_out_of_range",
+                "amount_precision",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_refusal_names_the_field_of_the_order() {
+        let failure = Failure::invalid("postings[0].amount", Code::InsufficientFunds, "no");
+        let PostError::Refused(refusal) = classify_failure(failure, &Action::Charge(Vec::new()))
+        else {
+            panic!("not a refusal")
+        };
+        let fields: Vec<_> = refusal.fields.iter().map(|field| &*field.field).collect();
+        assert_eq!(fields, ["walletId"]);
+    }
 }

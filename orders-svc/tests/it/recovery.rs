@@ -29,6 +29,22 @@ impl TestApp {
         .await;
     }
 
+    /// Lets the time end in which the ledger may accept what is claimed.
+    async fn expire_claims(&self) {
+        sqlx::query("update orders.claims set not_after = now() - interval '10 seconds'")
+            .execute(&self.pool)
+            .await
+            .unwrap();
+    }
+
+    async fn until_refused(&self) {
+        let refused = "claims where last_error like '%not enough%'";
+        eventually("a repeat is refused", TIMEOUT, async || {
+            self.count(refused).await == 1
+        })
+        .await;
+    }
+
     fn set_user_balance(&self, amount: &str) {
         let primary_wallet = &self.user.primary_wallet_id;
         self.peers.set_balance(primary_wallet, "usd", amount);
@@ -98,6 +114,7 @@ async fn an_interrupted_draft_is_deleted_if_its_payment_is_refused(pool: PgPool)
     assert_refused(in_progress, Code::IdempotencyKeyInUse, &[]);
 
     app.set_user_balance("59.99");
+    app.expire_claims().await;
     app.restart_and_recover().await;
     for table in ["orders", "order_lines", "outbox", "idempotency_keys"] {
         assert_eq!(app.count(table).await, 0, "{table}");
@@ -153,6 +170,7 @@ async fn an_interrupted_cancellation_is_undone_if_its_refund_is_refused(pool: Pg
     let interrupted = app.admin().cancel(&paid.id, None).await;
     assert_refused(interrupted, Code::Unavailable, &[]);
     app.peers.set_balance(DEFAULT_WALLET, "usd", "0");
+    app.expire_claims().await;
     app.restart_and_recover().await;
     assert_eq!(app.admin().get(&paid.id).await.unwrap(), paid);
     app.assert_settled().await;
@@ -187,4 +205,63 @@ async fn a_claim_of_unknown_outcome_is_resumed_before_its_lease_ends(pool: PgPoo
     })
     .await;
     assert_eq!(app.balance("usd"), "40.00000000");
+}
+
+/// The first call is still on its way when the worker's is refused, and takes the money afterwards.
+#[sqlx::test(migrator = "orders_svc::MIGRATOR")]
+async fn a_payment_that_arrives_after_a_refused_repeat_is_recorded(pool: PgPool) {
+    let mut app = TestApp::start(pool).await;
+    let id = app.unpaid_order("60.00").await.id;
+    app.peers.set_ledger(LedgerMode::PostsLate);
+    let interrupted = app.admin().pay(&id, None).await;
+    assert_refused(interrupted, Code::Unavailable, &[]);
+    app.set_user_balance("0");
+    app.peers.set_ledger(LedgerMode::Works);
+    app.until_refused().await;
+
+    app.set_user_balance("100.00");
+    app.peers.post_late().unwrap();
+    let busy = app.admin().pay(&id, None).await;
+    assert_refused(busy, Code::OrderBusy, &[]);
+    app.expire_claims().await;
+    app.restart_and_recover().await;
+    let paid = app.admin().get(&id).await.unwrap();
+    assert_eq!(paid.payment_status(), PaymentStatus::FullyPaid);
+    assert_eq!(app.balance("usd"), "40.00000000");
+    app.assert_settled().await;
+}
+
+#[sqlx::test(migrator = "orders_svc::MIGRATOR")]
+async fn a_refused_repeat_is_tried_again_when_the_claim_expires(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let id = app.unpaid_order("60.00").await.id;
+    app.peers.set_ledger(LedgerMode::PostsLate);
+    let interrupted = app.admin().pay(&id, None).await;
+    assert_refused(interrupted, Code::Unavailable, &[]);
+    app.set_user_balance("0");
+    app.peers.set_ledger(LedgerMode::Works);
+    app.until_refused().await;
+    let due = "claims where due_at = not_after + interval '5 seconds'
+         and not_after = created_at + interval '30 seconds'";
+    assert_eq!(app.count(due).await, 1);
+}
+
+/// A worker has taken the claim while the request waited: its call may take effect later.
+#[sqlx::test(migrator = "orders_svc::MIGRATOR")]
+async fn a_refusal_of_the_request_is_not_final_once_a_worker_has_its_claim(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let id = app.unpaid_order("100.01").await.id;
+    app.peers.set_ledger(LedgerMode::Waits);
+    let refuse = async {
+        app.peers.post_called.notified().await;
+        sqlx::query("update orders.claims set attempts = 1")
+            .execute(&app.pool)
+            .await
+            .unwrap();
+        app.peers.post_may_continue.notify_one();
+    };
+    let client = app.admin();
+    let (refused, ()) = tokio::join!(client.pay(&id, None), refuse);
+    assert_refused(refused, Code::Unavailable, &[]);
+    assert_eq!(app.count("claims").await, 1);
 }

@@ -1,8 +1,9 @@
 //! Claims: the operation in progress on an order. A claim is committed before the ledger is called
 //! and deleted together with the settlement, so that a crash in between leaves a trace to resume.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
+use chrono::{DateTime, Utc};
 use platform::{
     idempotency::Scope,
     money::{Amount, OutOfRange},
@@ -10,6 +11,13 @@ use platform::{
 use serde::{Deserialize, Serialize};
 
 use super::{OrderId, TransactionId, WalletId};
+
+/// How long after its claim the ledger may accept an operation. A process that crashed has time to
+/// start again and complete what it began, and every claim ends within a minute.
+pub(crate) const VALIDITY: Duration = Duration::from_secs(30);
+
+/// The time from the end of an operation's validity until the ledger reports it as expired.
+const EXPIRY_DELAY: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Claim {
@@ -19,6 +27,14 @@ pub(crate) struct Claim {
     pub(crate) intent: Intent,
     /// Scope of the request's idempotency record, if the request had a key.
     pub(crate) idempotency_scope: Option<Scope>,
+}
+
+/// A claim that is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct OpenClaim {
+    pub(crate) claim: Claim,
+    /// The latest time at which the ledger may accept it, the same in every call.
+    pub(crate) not_after: DateTime<Utc>,
 }
 
 /// The transfers that a claim posts, and the change of the order that follows.
@@ -132,6 +148,13 @@ impl Claim {
     pub(crate) fn operation_id(&self) -> String {
         let (action, sequence) = (self.action().name(), self.sequence);
         format!("order:{}:{action}:{sequence}", self.order_id)
+    }
+}
+
+impl OpenClaim {
+    /// Returns the time from which the ledger reports it as expired, unless it was accepted.
+    pub(crate) fn expires_at(&self) -> DateTime<Utc> {
+        self.not_after + EXPIRY_DELAY
     }
 }
 

@@ -19,7 +19,9 @@ mod tests;
 
 pub(crate) use bonus::BonusAsset;
 pub(crate) use cart::{Buyer, Cart, REFERENCE_LENGTH};
-pub(crate) use claim::{Action, Cancellation, Claim, Intent, Leg, TransferDirection, sums_by};
+pub(crate) use claim::{
+    Action, Cancellation, Claim, Intent, Leg, OpenClaim, TransferDirection, VALIDITY,
+};
 pub(crate) use command::{CancelOrder, FulfilOrder, NewLine, NewOrder, PayOrder};
 pub(crate) use event::Event;
 pub(crate) use fulfilment::{FulfilmentDirection, Units};

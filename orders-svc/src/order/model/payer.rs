@@ -9,8 +9,6 @@ use crate::error::Error;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Wallet {
     pub(crate) owner_id: Option<UserId>,
-    /// A locked wallet takes part in no transaction.
-    pub(crate) locked: bool,
 }
 
 /// The wallet that a request names as payer.

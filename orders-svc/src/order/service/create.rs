@@ -6,14 +6,14 @@ use platform::{
 };
 use sqlx::PgConnection;
 
-use super::{OrderReply, Orders};
+use super::{OrderReply, Orders, saga::claim};
 use crate::{
     SCHEMA,
     clients::Settings,
     error::Error,
     order::{
         convert,
-        model::{Cart, Event, Leg, NewOrder, Order, OrderWithLines, REFERENCE_LENGTH, sums_by},
+        model::{Action, Cart, Event, Leg, NewOrder, Order, OrderWithLines, REFERENCE_LENGTH},
         repo,
     },
 };
@@ -42,12 +42,16 @@ impl Orders {
         if !dry_run && let Some(reply) = self.find_replay(key).await? {
             return Ok(reply);
         }
+        let place = async |prepared| {
+            if dry_run {
+                self.dry_run(prepared).await
+            } else {
+                self.place(key, prepared).await
+            }
+        };
         let prepared = self.prepare(caller, &new).await?;
-        if dry_run {
-            return self.dry_run(prepared).await;
-        }
         let legs = prepared.legs.clone();
-        let refused = match self.place(key, prepared).await {
+        let refused = match place(prepared).await {
             Err(error) if new.use_bonus && error.is_insufficient_funds() => error,
             placed => return placed,
         };
@@ -56,7 +60,7 @@ impl Orders {
         if again.legs == legs {
             return Err(refused);
         }
-        self.place(key, again).await
+        place(again).await
     }
 
     async fn place(&self, key: Option<&Key>, prepared: PreparedOrder) -> Result<OrderReply, Error> {
@@ -108,34 +112,22 @@ impl Orders {
     /// Returns the order as it would be, if the ledger would accept its payment.
     async fn dry_run(&self, prepared: PreparedOrder) -> Result<OrderReply, Error> {
         let PreparedOrder {
-            mut order, legs, ..
+            mut order,
+            legs,
+            settings,
         } = prepared;
-        self.check_funds(&legs).await?;
         let now = order.order.created_at;
         if legs.is_empty() {
             order.order.mark_fully_paid_if_covered(now);
         } else {
-            order.order.record_payment(&legs, &[], now)?;
+            let action = Action::PlaceAndCharge(legs);
+            let claim = claim(&mut order.order, action, &settings, None);
+            self.clients.wallets.dry_run(&claim).await?;
+            order
+                .order
+                .record_payment(claim.action().legs(), &[], now)?;
         }
         Ok(Reply::fresh(convert::dry_run(&order)))
-    }
-
-    async fn check_funds(&self, legs: &[Leg]) -> Result<(), Error> {
-        let wallets = &self.clients.wallets;
-        let needed = sums_by(legs, |leg| (leg.wallet_id, leg.asset_code.clone()))?;
-        for ((wallet_id, asset_code), needed) in needed {
-            let (wallet, available) = tokio::try_join!(
-                wallets.find(wallet_id),
-                wallets.available(wallet_id, &asset_code),
-            )?;
-            if wallet.is_some_and(|wallet| wallet.locked) {
-                return Err(Error::WalletLocked);
-            }
-            if available < needed {
-                return Err(Error::InsufficientFunds { needed, available });
-            }
-        }
-        Ok(())
     }
 
     async fn place_unpaid(

@@ -4,6 +4,7 @@
 mod bonus;
 mod cancel;
 mod create;
+mod drive;
 mod fulfil;
 mod pay;
 mod read;

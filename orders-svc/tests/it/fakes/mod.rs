@@ -11,12 +11,12 @@ use std::{
     sync::{Arc, Mutex, MutexGuard},
 };
 
-use platform::{ids::Ids, money::Amount};
+use platform::{error::Failure, ids::Ids, money::Amount};
 use proto::{
     catalog::v1::{QuoteLine, catalog_quote_service_server::CatalogQuoteServiceServer},
     identity::v1::{User, user_service_server::UserServiceServer},
     wallet::v1::{
-        Posting, Transaction, Wallet, asset_service_server::AssetServiceServer,
+        PostRequest, Posting, Transaction, Wallet, asset_service_server::AssetServiceServer,
         ledger_service_server::LedgerServiceServer, rate_service_server::RateServiceServer,
         settings_service_server::SettingsServiceServer, wallet_service_server::WalletServiceServer,
     },
@@ -40,6 +40,8 @@ pub(crate) enum LedgerMode {
     LosesTransactions,
     /// Posts once `post_may_continue` is notified.
     Waits,
+    /// Answers `unavailable`, and posts when the test says so.
+    PostsLate,
 }
 
 #[derive(Debug)]
@@ -57,6 +59,8 @@ pub(crate) struct State {
     /// Every posting that moved money, oldest first.
     pub(crate) postings: Vec<Posting>,
     operations: HashMap<String, Vec<Transaction>>,
+    /// The last request in [`LedgerMode::PostsLate`].
+    late: Option<PostRequest>,
     ids: Ids,
 }
 
@@ -83,6 +87,7 @@ impl Default for FakePeers {
             ledger: LedgerMode::Works,
             postings: Vec::new(),
             operations: HashMap::new(),
+            late: None,
             ids: Ids::seeded(3),
         };
         Self {
@@ -111,6 +116,14 @@ impl FakePeers {
     pub(crate) fn set_balance(&self, wallet_id: &str, asset_code: &str, amount: &str) {
         let key = (wallet_id.to_owned(), asset_code.to_owned());
         self.state().balances.insert(key, amount.parse().unwrap());
+    }
+
+    /// Posts what is on its way since [`LedgerMode::PostsLate`].
+    pub(crate) fn post_late(&self) -> Result<(), Failure> {
+        let mut state = self.state();
+        let request = state.late.take().unwrap();
+        state.post(&request)?;
+        Ok(())
     }
 
     /// Changes a user that exists.

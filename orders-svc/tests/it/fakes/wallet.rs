@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
+use chrono::TimeDelta;
 use platform::{
+    clock::{Clock, from_proto},
     error::{Code, Failure},
     money::Amount,
 };
@@ -19,6 +21,9 @@ use proto::wallet::v1::{
 use tonic::{Request, Response, Status};
 
 use super::{FakePeers, LedgerMode, State, identity::uncalled};
+
+/// As in the ledger.
+const EXPIRY_DELAY: TimeDelta = TimeDelta::seconds(5);
 
 #[tonic::async_trait]
 impl SettingsService for FakePeers {
@@ -42,6 +47,10 @@ impl LedgerService for FakePeers {
         self.post_called.notify_one();
         let mode = self.state().ledger;
         match mode {
+            LedgerMode::PostsLate => {
+                self.state().late = Some(request.into_inner());
+                return Err(Failure::unavailable("wallet").into());
+            }
             LedgerMode::Unreachable => return Err(Failure::unavailable("wallet").into()),
             LedgerMode::Waits => self.post_may_continue.notified().await,
             LedgerMode::Works | LedgerMode::LosesResponses | LedgerMode::LosesTransactions => {}
@@ -85,13 +94,18 @@ impl LedgerService for FakePeers {
 }
 
 impl State {
-    fn post(&mut self, request: &PostRequest) -> Result<Vec<Transaction>, Failure> {
+    pub(super) fn post(&mut self, request: &PostRequest) -> Result<Vec<Transaction>, Failure> {
         if let Some(transactions) = self.operations.get(&request.operation_id) {
             return Ok(transactions.clone());
         }
+        check_time(request)?;
         let mut balances = self.balances.clone();
         for posting in &request.postings {
+            self.check_wallets(posting)?;
             apply(&mut balances, posting)?;
+        }
+        if request.dry_run {
+            return Ok(Vec::new());
         }
         self.balances = balances;
         self.postings.extend(request.postings.iter().cloned());
@@ -107,6 +121,28 @@ impl State {
             .insert(request.operation_id.clone(), transactions.clone());
         Ok(transactions)
     }
+
+    fn check_wallets(&self, posting: &Posting) -> Result<(), Failure> {
+        for id in [&posting.origin_wallet_id, &posting.destination_wallet_id] {
+            let is_locked = self.wallets.get(id).is_some_and(|wallet| wallet.locked);
+            if is_locked && !posting.returns_money {
+                return Err(Failure::new(Code::WalletLocked, "locked"));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn check_time(request: &PostRequest) -> Result<(), Failure> {
+    let not_after = request.not_after.as_ref().and_then(from_proto);
+    let late = not_after.map(|not_after| Clock::system().now() - not_after);
+    if late.is_some_and(|late| late > EXPIRY_DELAY) {
+        return Err(Failure::new(Code::OperationExpired, "too late"));
+    }
+    if late.is_some_and(|late| late > TimeDelta::zero()) {
+        return Err(Failure::unavailable("wallet"));
+    }
+    Ok(())
 }
 
 fn apply(

@@ -1,7 +1,7 @@
 //! Claims: names, directions, and the stored form.
 
 use super::*;
-use crate::order::model::{Action, Cancellation, Claim, Intent, TransferDirection, sums_by};
+use crate::order::model::{Action, Cancellation, Claim, Intent, TransferDirection, claim::sums_by};
 
 fn leg(asset_code: &str, paid: &str) -> Leg {
     Leg {

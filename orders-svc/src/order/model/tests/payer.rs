@@ -26,10 +26,9 @@ impl Fixture {
     }
 
     fn owned_by(&self, owner_id: Option<UserId>) -> Payer {
-        let locked = false;
         Payer {
             wallet_id: self.ids.next(),
-            wallet: Some(Wallet { owner_id, locked }),
+            wallet: Some(Wallet { owner_id }),
         }
     }
 

@@ -1,0 +1,229 @@
+//! Drives claims to their end: posts them, then settles or releases them.
+//!
+//! Only a refusal that is final releases a claim, because an earlier call may still be on its way to
+//! the ledger, where it would take the money for an order that is gone. It is final if
+//!
+//! * the request's own call was refused, and no worker has taken the claim, so that it is the only one;
+//! * the transfers are malformed or name what does not exist, which no earlier call could change;
+//! * the ledger says that the operation has expired.
+//!
+//! Otherwise the claim stays until it expires.
+
+use platform::{
+    error::{Code, Failure},
+    failpoint,
+    idempotency::{self, Reply},
+    pg,
+    saga::{Outcome, Saga, Table},
+};
+use proto::orders::v1 as wire;
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use super::{OrderReply, Orders, lock_in_tx};
+use crate::{
+    SCHEMA,
+    clients::PostError,
+    error::Error,
+    order::{
+        convert,
+        model::{Action, Claim, OpenClaim, OrderId, OrderWithLines, TransactionId},
+        repo,
+    },
+};
+
+/// Which call to the ledger an attempt makes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Call {
+    /// The call of the request that made the claim.
+    First,
+    /// A call of the worker: whether there was an earlier one is not known.
+    Repeat,
+}
+
+/// Why a claim was not settled.
+enum Unsettled {
+    /// The ledger refused it, and it is released.
+    Refused(Failure),
+    /// The ledger refused this call, but an earlier one may take effect until the claim expires.
+    Undecided(Failure),
+    /// The ledger's outcome is unknown, and the claim stays.
+    Unknown(Failure),
+    /// The database failed, and the claim stays.
+    Failed(Error),
+}
+
+impl From<Error> for Unsettled {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl Orders {
+    /// Drives a claim for the request that made it. If the outcome is unknown, the claim is given
+    /// back to the saga worker and the error is transient.
+    pub(super) async fn drive_new(&self, open: &OpenClaim) -> Result<OrderReply, Error> {
+        failpoint::hit(&format!("orders.{}.claimed", open.claim.action().name()));
+        match self.drive(open, Call::First).await {
+            Ok(order) => Ok(Reply::fresh(order)),
+            Err(Unsettled::Refused(failure)) if failure.code != Code::OperationExpired => {
+                Err(failure.into())
+            }
+            Err(Unsettled::Refused(_) | Unsettled::Undecided(_)) => {
+                Err(Failure::unavailable("wallet").into())
+            }
+            Err(Unsettled::Unknown(failure)) => {
+                self.give_back(&open.claim, &failure).await;
+                Err(failure.into())
+            }
+            Err(Unsettled::Failed(error)) => Err(error),
+        }
+    }
+
+    async fn give_back(&self, claim: &Claim, failure: &Failure) {
+        let order_id = claim.order_id.uuid();
+        let given_back = Self::TABLE.retry_now(&self.pool, order_id, failure).await;
+        if let Err(error) = given_back {
+            tracing::debug!(
+                %order_id, %error,
+                "order saga: giving a claim back failed, it is resumed when its lease ends"
+            );
+        }
+    }
+
+    /// Posts the claim, then settles or releases it.
+    async fn drive(&self, open: &OpenClaim, call: Call) -> Result<wire::Order, Unsettled> {
+        let claim = &open.claim;
+        let posted = self.clients.wallets.post(open).await;
+        failpoint::hit(&format!("orders.{}.posted", claim.action().name()));
+        match posted {
+            Ok(transactions) => Ok(self.settle(claim, &transactions).await?),
+            Err(PostError::Uncertain(failure)) => Err(Unsettled::Unknown(failure)),
+            Err(PostError::Refused(failure)) if !is_final(&failure, call) => {
+                Err(Unsettled::Undecided(failure))
+            }
+            Err(PostError::Refused(failure)) => {
+                if self.release(claim, call).await? {
+                    Err(Unsettled::Refused(failure))
+                } else {
+                    Err(Unsettled::Undecided(failure))
+                }
+            }
+        }
+    }
+
+    async fn settle(
+        &self,
+        claim: &Claim,
+        transactions: &[TransactionId],
+    ) -> Result<wire::Order, Error> {
+        let mut tx = pg::tx(&self.pool).await?;
+        let mut order = lock_in_tx(&mut tx, claim.order_id).await?;
+        if !repo::claims::delete_in_tx(&mut tx, claim).await? {
+            // Settled by another driver.
+            return Ok(convert::order(&order));
+        }
+        let settled = self
+            .apply_in_tx(&mut tx, claim, &mut order, transactions)
+            .await?;
+        tx.commit().await?;
+        Ok(settled)
+    }
+
+    /// Applies a claim whose transfers are posted, and completes the idempotency record.
+    pub(super) async fn apply_in_tx(
+        &self,
+        conn: &mut PgConnection,
+        claim: &Claim,
+        order: &mut OrderWithLines,
+        transactions: &[TransactionId],
+    ) -> Result<wire::Order, Error> {
+        let now = self.clock.now();
+        let mut events = Vec::new();
+        match claim.action() {
+            Action::PlaceAndCharge(legs) | Action::Charge(legs) => {
+                if matches!(claim.action(), Action::PlaceAndCharge(_)) {
+                    events.push(order.order.activate());
+                }
+                repo::payments::insert_in_tx(conn, claim, legs, transactions, now).await?;
+                events.extend(order.order.record_payment(legs, transactions, now)?);
+            }
+            Action::Cancel(cancellation) => {
+                for leg in &cancellation.legs {
+                    repo::payments::refund_in_tx(conn, leg).await?;
+                }
+                repo::lines::cancel_in_tx(conn, claim.order_id, now).await?;
+                events.extend(order.cancel(cancellation, transactions, now)?);
+            }
+        }
+        self.write_in_tx(conn, &mut order.order, &events).await?;
+        let encoded = convert::order(order);
+        if let Some(scope) = &claim.idempotency_scope {
+            idempotency::complete_in_tx(conn, SCHEMA, scope, &encoded).await?;
+        }
+        Ok(encoded)
+    }
+
+    async fn find_claim(&self, order_id: OrderId) -> Result<Option<OpenClaim>, sqlx::Error> {
+        let mut conn = self.pool.acquire().await?;
+        repo::claims::find(&mut conn, order_id).await
+    }
+
+    /// Deletes a claim that the ledger refused, with its idempotency record and its draft. Returns
+    /// `false` if the claim is gone, or, after the first call, if a worker has taken it.
+    async fn release(&self, claim: &Claim, call: Call) -> Result<bool, Error> {
+        let mut tx = pg::tx(&self.pool).await?;
+        repo::orders::lock_in_tx(&mut tx, claim.order_id).await?;
+        let is_deleted = match call {
+            Call::First => repo::claims::delete_untaken_in_tx(&mut tx, claim).await?,
+            Call::Repeat => repo::claims::delete_in_tx(&mut tx, claim).await?,
+        };
+        if is_deleted {
+            if matches!(claim.action(), Action::PlaceAndCharge(_)) {
+                repo::lines::delete_in_tx(&mut tx, claim.order_id).await?;
+                repo::orders::delete_draft_in_tx(&mut tx, claim.order_id).await?;
+            }
+            if let Some(scope) = &claim.idempotency_scope {
+                idempotency::forget_in_tx(&mut tx, SCHEMA, scope).await?;
+            }
+        }
+        tx.commit().await?;
+        Ok(is_deleted)
+    }
+}
+
+/// Returns whether a refused call leaves no earlier one that may take effect.
+fn is_final(refusal: &Failure, call: Call) -> bool {
+    call == Call::First
+        || matches!(
+            refusal.code,
+            Code::OperationExpired | Code::ValidationFailed
+        )
+}
+
+impl Saga for Orders {
+    const NAME: &'static str = "order-claim";
+    const TABLE: Table = Table {
+        schema: SCHEMA,
+        name: "claims",
+        key: "order_id",
+    };
+
+    async fn resume(&self, id: Uuid) -> Outcome {
+        let open = match self.find_claim(OrderId::new(id)).await {
+            Ok(Some(open)) => open,
+            Ok(None) => return Outcome::Completed,
+            Err(error) => return Outcome::Failed(error.into()),
+        };
+        match self.drive(&open, Call::Repeat).await {
+            Ok(_) => Outcome::Completed,
+            Err(Unsettled::Refused(failure)) => Outcome::Compensated(failure.into()),
+            Err(Unsettled::Undecided(failure)) => Outcome::Undecided {
+                error: failure.into(),
+                until: open.expires_at(),
+            },
+            Err(Unsettled::Unknown(failure)) => Outcome::Unknown(failure.into()),
+            Err(Unsettled::Failed(error)) => Outcome::Failed(error.into()),
+        }
+    }
+}

@@ -3,6 +3,7 @@
 mod architecture;
 mod crash;
 mod demo;
+mod dry_run;
 mod errors;
 mod flow;
 mod handover;

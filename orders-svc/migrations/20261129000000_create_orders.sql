@@ -17,6 +17,10 @@ create table orders.orders (
     bonus_decimal_places smallint,
     bonus_skipped text,
     bonus_revoked numeric(28, 8) not null,
+    -- The part of the revoked bonus that the buyer did not have, and still owes; null if none
+    bonus_owed numeric(28, 8),
+    -- Version of the last event about it
+    bonus_owed_version bigint not null default 0,
     -- Net of refunds.
     paid_amount numeric(28, 8) not null,
     order_status text not null,
@@ -51,6 +55,8 @@ create table orders.orders (
     constraint orders_bonus_check check (bonus between 0 and 99999999999999999999.99999999),
     constraint orders_bonus_decimal_places_check check (bonus_decimal_places between 0 and 8),
     constraint orders_bonus_revoked_check check (bonus_revoked between 0 and bonus),
+    constraint orders_bonus_owed_check
+        check (bonus_owed > 0 and bonus_owed <= 99999999999999999999.99999999),
     constraint orders_order_status_check
         check (order_status in ('draft', 'unfulfilled', 'fulfilled', 'canceled')),
     constraint orders_payment_status_check check (

@@ -2,6 +2,7 @@
 
 mod clients;
 pub mod config;
+pub mod consumers;
 mod error;
 mod order;
 mod service;

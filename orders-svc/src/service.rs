@@ -16,6 +16,7 @@ use crate::{
     MIGRATOR, SCHEMA,
     clients::Clients,
     config::Config,
+    consumers::{WALLET, bonus_revoked::RecordBonusDebt},
     order::{
         grpc::{OrderGrpc, OrderLineGrpc},
         service::Orders,
@@ -54,11 +55,12 @@ impl Application for Service {
         let orders = Orders::new(
             backbone.pool(),
             Clients::connect(&config.common.peers, &auth.token)?,
-            runtime.clock,
+            runtime.clock.clone(),
             runtime.ids,
             config.shipping_amounts,
         );
         backbone.saga(orders.clone());
+        backbone.consume(WALLET, "BonusRevoked", RecordBonusDebt(runtime.clock));
 
         let lines = OrderLineGrpc(orders.clone());
         let server = Server::bind(

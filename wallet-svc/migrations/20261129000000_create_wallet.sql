@@ -304,6 +304,8 @@ create table wallet.order_bonuses (
     revoked numeric(28, 8) not null,
     credited numeric(28, 8) not null,
     owed numeric(28, 8) not null,
+    -- Number of events about it
+    version bigint not null,
     created_at timestamptz(3) not null,
     updated_at timestamptz(3) not null,
     constraint order_bonuses_pkey primary key (order_id),

@@ -4,5 +4,5 @@ mod convert;
 mod events;
 pub(crate) mod grpc;
 pub(crate) mod model;
-mod repo;
+pub(crate) mod repo;
 pub(crate) mod service;

@@ -1,8 +1,10 @@
 //! Bodies of the events.
 
+use orders_svc::consumers::bonus_revoked::RecordBonusDebt;
+use platform::clock::Clock;
 use proto::events::v1::{
-    OrderCanceled, OrderFulfilled, OrderPaid, OrderPaymentReceived, OrderPlaced, OrderRefunded,
-    OrderUnfulfilled,
+    BonusRevoked, OrderCanceled, OrderFulfilled, OrderPaid, OrderPaymentReceived, OrderPlaced,
+    OrderRefunded, OrderUnfulfilled,
 };
 use sqlx::PgPool;
 
@@ -148,4 +150,55 @@ async fn an_order_is_canceled_and_refunded(pool: PgPool) {
         "OrderRefunded",
     ];
     assert_eq!(events, expected);
+}
+
+#[sqlx::test(migrator = "orders_svc::MIGRATOR")]
+async fn a_debt_of_a_revoked_bonus_is_shown_until_it_is_paid(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let id = app.paid_order("10.00").await.id;
+    let canceled = app.admin().cancel(&id, None).await.unwrap();
+    assert!(!canceled.metadata.contains("bonusShortfall"));
+    app.advance_clock();
+
+    let mut conn = app.pool.acquire().await.unwrap();
+    let mut shown = Vec::new();
+    // The second and the third arrive in the wrong order, and the last again.
+    for (version, owed) in [(1, "3"), (3, "1.5"), (2, "2"), (4, "0"), (4, "0")] {
+        let event = BonusRevoked {
+            order_id: id.clone(),
+            version,
+            revoked: "3.00000000".to_owned(),
+            owed: owed.to_owned(),
+            ..BonusRevoked::default()
+        };
+        let record = RecordBonusDebt(Clock::system());
+        record.handle(&mut conn, event).await.unwrap();
+        let order = app.admin().get(&id).await.unwrap();
+        assert_ne!(order.updated_at, canceled.updated_at);
+        let metadata: serde_json::Value = serde_json::from_str(&order.metadata).unwrap();
+        shown.push(metadata["bonusShortfall"].as_str().map(str::to_owned));
+    }
+    let shown: Vec<_> = shown.iter().map(Option::as_deref).collect();
+    let (three, rest) = (Some("3.00000000"), Some("1.50000000"));
+    assert_eq!(shown, [three, rest, rest, None, None]);
+}
+
+#[sqlx::test(migrator = "orders_svc::MIGRATOR")]
+async fn an_event_about_a_bonus_without_a_debt_changes_no_order(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let id = app.paid_order("10.00").await.id;
+    let canceled = app.admin().cancel(&id, None).await.unwrap();
+    let mut conn = app.pool.acquire().await.unwrap();
+    for order_id in [id.clone(), app.new_id()] {
+        let event = BonusRevoked {
+            order_id,
+            version: 1,
+            revoked: "3.00000000".to_owned(),
+            owed: "0.00000000".to_owned(),
+            ..BonusRevoked::default()
+        };
+        let record = RecordBonusDebt(Clock::system());
+        record.handle(&mut conn, event).await.unwrap();
+    }
+    assert_eq!(app.admin().get(&id).await.unwrap(), canceled);
 }

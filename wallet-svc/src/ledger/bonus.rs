@@ -31,6 +31,8 @@ pub(crate) struct OrderBonus {
     pub credited: Amount,
     /// The part that was charged but not available.
     pub owed: Amount,
+    /// Number of events about it.
+    pub version: i64,
     /// Time of the first event about it.
     pub created_at: DateTime<Utc>,
 }
@@ -46,6 +48,7 @@ impl OrderBonus {
             revoked: Amount::ZERO,
             credited: Amount::ZERO,
             owed: Amount::ZERO,
+            version: 0,
             created_at: now,
         }
     }
@@ -62,6 +65,12 @@ impl OrderBonus {
         let difference = target.sub(self.credited)?;
         self.credited = target;
         Ok(difference)
+    }
+
+    /// Whether less or more is revoked or owed than before, or than of no bonus.
+    pub(super) fn differs_from(&self, before: Option<&Self>) -> bool {
+        let amounts = |bonus: &Self| (bonus.revoked, bonus.owed);
+        amounts(self) != before.map(amounts).unwrap_or_default()
     }
 
     /// Adds to the amount owed.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{AccountKey, OrderId};
+use super::{AccountKey, OrderBonus, OrderId};
 use crate::{
     movement::model::Movement,
     transaction::model::{Status, TransactionId},
@@ -36,6 +36,9 @@ pub(crate) struct Changes {
     pub status_changes: Vec<StatusChange>,
     pub accounts: BTreeSet<AccountKey>,
     pub bonuses: BTreeSet<OrderId>,
+    /// The bonuses of which more was revoked, or less was owed, as they were then, in the order of
+    /// decision.
+    pub revocations: Vec<OrderBonus>,
 }
 
 impl Changes {

@@ -202,12 +202,18 @@ impl<'b> Transition<'b> {
 
 impl Effects {
     /// Applies everything to the book; returns the transactions as they are now.
-    pub(super) fn apply_to(self, book: &mut Book) -> Vec<Transaction> {
+    pub(super) fn apply_to(mut self, book: &mut Book) -> Vec<Transaction> {
         let changes = &mut book.changes;
         changes.accounts.extend(self.accounts.keys().cloned());
         changes.bonuses.extend(self.bonuses.keys().copied());
         changes.movements.extend(self.movements);
         changes.status_changes.extend(self.status_changes);
+        for bonus in self.bonuses.values_mut() {
+            if bonus.differs_from(book.bonuses.get(&bonus.order)) {
+                bonus.version += 1;
+                changes.revocations.push(bonus.clone());
+            }
+        }
         for (tx, disposition) in &self.transactions {
             match disposition {
                 Disposition::Created => {

@@ -23,7 +23,7 @@ use super::{
     write,
 };
 use crate::{
-    ledger::{Book, StatusChange},
+    ledger::{Book, OrderBonus, StatusChange},
     transaction::model::TransactionId,
 };
 
@@ -39,6 +39,8 @@ pub(super) struct Plan {
     pub book: Book,
     /// For each status change of the book, the index of the request that caused it.
     request_of_change: Vec<usize>,
+    /// The same for each revocation of a bonus.
+    request_of_revocation: Vec<usize>,
     /// The records to write of idempotency keys.
     pub keys: idempotency::Columns,
     /// For each request, its result.
@@ -60,6 +62,16 @@ impl Plan {
     ) -> impl Iterator<Item = (&'p StatusChange, &'p PostingRequest)> {
         let causes = self.request_of_change.iter().map(|index| &requests[*index]);
         self.book.changes.status_changes.iter().zip(causes)
+    }
+
+    /// Iterates over the revocations of bonuses with the requests that caused them.
+    pub(super) fn revocations<'p>(
+        &'p self,
+        requests: &'p [PostingRequest],
+    ) -> impl Iterator<Item = (&'p OrderBonus, &'p PostingRequest)> {
+        let causes = self.request_of_revocation.iter();
+        let causes = causes.map(|index| &requests[*index]);
+        self.book.changes.revocations.iter().zip(causes)
     }
 }
 
@@ -217,7 +229,7 @@ pub(super) fn decide(
     requests: &[PostingRequest],
 ) -> Plan {
     let mut results = Vec::with_capacity(requests.len());
-    let mut request_of_change = Vec::new();
+    let (mut request_of_change, mut request_of_revocation) = (Vec::new(), Vec::new());
     let mut keys = idempotency::Columns::default();
     let mut not_after: Option<DateTime<Utc>> = None;
     for (index, request) in requests.iter().enumerate() {
@@ -233,6 +245,7 @@ pub(super) fn decide(
         let before = book.changes.status_changes.len();
         let decided = book.decide(&posting.command);
         request_of_change.resize(book.changes.status_changes.len(), index);
+        request_of_revocation.resize(book.changes.revocations.len(), index);
         if let (Ok(transactions), Some(key)) = (&decided, key) {
             keys.push(key, &TransactionList::of(transactions));
         }
@@ -253,6 +266,7 @@ pub(super) fn decide(
         id: BatchId::draw(&book.ids),
         book,
         request_of_change,
+        request_of_revocation,
         keys,
         results,
         not_after,

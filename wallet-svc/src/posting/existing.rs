@@ -112,7 +112,7 @@ pub(super) async fn lock_bonuses(
         (orders.into_iter().collect(), wallets.into_iter().collect());
     let rows = sqlx::query!(
         "/* posting.lock_bonuses */
-         select order_id, wallet_id, asset_code, granted, revoked, credited, owed, created_at
+         select order_id, wallet_id, asset_code, granted, revoked, credited, owed, version, created_at
          from wallet.order_bonuses
          where order_id = any($1) or (owed > 0 and wallet_id = any($2))
          order by order_id
@@ -131,6 +131,7 @@ pub(super) async fn lock_bonuses(
             revoked: row.revoked,
             credited: row.credited,
             owed: row.owed,
+            version: row.version,
             created_at: row.created_at,
         };
         book.bonuses.insert(bonus.order, bonus);
@@ -210,18 +211,20 @@ async fn upsert_bonuses(conn: &mut PgConnection, book: &Book) -> Result<(), sqlx
     let revoked: Vec<_> = changed.iter().map(|bonus| bonus.revoked).collect();
     let credited: Vec<_> = changed.iter().map(|bonus| bonus.credited).collect();
     let owed: Vec<_> = changed.iter().map(|bonus| bonus.owed).collect();
+    let versions: Vec<_> = changed.iter().map(|bonus| bonus.version).collect();
     let created: Vec<_> = changed.iter().map(|bonus| bonus.created_at).collect();
     let written = sqlx::query!(
         "/* posting.upsert_bonuses */
          insert into wallet.order_bonuses (
-             order_id, wallet_id, asset_code, granted, revoked, credited, owed, created_at, updated_at)
-         select input.*, $9
+             order_id, wallet_id, asset_code, granted, revoked, credited, owed, version, created_at,
+             updated_at)
+         select input.*, $10
          from unnest(
              $1::uuid[], $2::uuid[], $3::text[], $4::numeric[], $5::numeric[], $6::numeric[],
-             $7::numeric[], $8::timestamptz[]) as input
+             $7::numeric[], $8::bigint[], $9::timestamptz[]) as input
          on conflict (order_id) do update
          set granted = excluded.granted, revoked = excluded.revoked, credited = excluded.credited,
-             owed = excluded.owed, updated_at = excluded.updated_at",
+             owed = excluded.owed, version = excluded.version, updated_at = excluded.updated_at",
         orders as _,
         wallets as _,
         assets as _,
@@ -229,6 +232,7 @@ async fn upsert_bonuses(conn: &mut PgConnection, book: &Book) -> Result<(), sqlx
         revoked as _,
         credited as _,
         owed as _,
+        &versions,
         &created,
         book.now,
     )

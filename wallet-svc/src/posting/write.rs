@@ -168,6 +168,10 @@ fn add_events(parameters: &mut Parameters, plan: &Plan, requests: &[PostingReque
             columns.push(message);
         }
     }
+    for (bonus, request) in plan.revocations(requests) {
+        let message = || events::bonus_revoked(bonus, &book.ids);
+        columns.push(request.span.in_scope(message));
+    }
     parameters
         .table::<()>("events", &[])
         .array("id", &columns.ids)

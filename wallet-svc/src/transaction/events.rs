@@ -1,16 +1,19 @@
-//! The events of transactions.
+//! The events of transactions and of orders' bonuses.
 
 use platform::{
     ids::Ids,
     messaging::outbox::{Aggregate, Message},
 };
 use proto::events::v1::{
-    TransactionApproved, TransactionConfirmed, TransactionCreated, TransactionFailed,
+    BonusRevoked, TransactionApproved, TransactionConfirmed, TransactionCreated, TransactionFailed,
     TransactionRejected, TransactionSummary,
 };
 
 use super::model::{Status, Transaction};
-use crate::{SCHEMA, ledger::StatusChange};
+use crate::{
+    SCHEMA,
+    ledger::{OrderBonus, StatusChange},
+};
 
 /// Returns the events of a status change: one, or two where a transaction is created as confirmed.
 pub(crate) fn messages(tx: &Transaction, change: &StatusChange, ids: &Ids) -> Vec<Message> {
@@ -44,6 +47,24 @@ pub(crate) fn messages(tx: &Transaction, change: &StatusChange, ids: &Ids) -> Ve
         }
     });
     messages
+}
+
+/// Returns the event of a bonus of which more is revoked, or less is owed.
+pub(crate) fn bonus_revoked(bonus: &OrderBonus, ids: &Ids) -> Message {
+    let body = BonusRevoked {
+        order_id: bonus.order.to_string(),
+        version: bonus.version,
+        wallet_id: bonus.wallet.to_string(),
+        asset_code: bonus.asset.to_string(),
+        revoked: bonus.revoked.to_string(),
+        owed: bonus.owed.to_string(),
+    };
+    let aggregate = Aggregate {
+        kind: "order_bonus",
+        id: bonus.order.uuid(),
+        version: bonus.version,
+    };
+    Message::new(SCHEMA, ids.uuid(), "BonusRevoked", aggregate, &body)
 }
 
 fn message(

@@ -1,7 +1,7 @@
 //! Bonuses and rewards, in any order of their events.
 
 use platform::messaging::inbox::Applied;
-use proto::events::v1::{OrderCanceled, OrderPaid, TaskCompleted};
+use proto::events::v1::{BonusRevoked, OrderCanceled, OrderPaid, TaskCompleted};
 use sqlx::PgPool;
 use wallet_svc::consumers::{
     Ledger, order_canceled::RevokeBonus, order_paid::GrantBonus, task_completed::CreditReward,
@@ -139,5 +139,64 @@ async fn a_reward_is_credited_once(pool: PgPool) {
                       and type = 'deposit' and metadata::jsonb ->> 'reason' = 'task'";
     assert_eq!(app.count(reward).await, 1);
     replica.finish().await;
+    app.finish().await;
+}
+
+/// Also where nothing of it can be charged, so that there is no transaction.
+#[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
+async fn what_is_owed_of_a_bonus_is_published_until_it_is_paid(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let events = Events::of(&app);
+    let (wallet, other) = (app.new_wallet().await, app.new_wallet().await);
+    events.paid(ORDER, &wallet, "10.00000000").await;
+    assert!(app.event_types(ORDER).await.is_empty());
+    let mut spend = transfer(&wallet, &other, "10", true);
+    "points".clone_into(&mut spend.asset_code);
+    app.admin
+        .transactions()
+        .create_transfer(spend)
+        .await
+        .unwrap();
+    for _ in 0..2 {
+        events.canceled(ORDER, &wallet, "8.00000000").await;
+    }
+    let revoked = BonusRevoked {
+        order_id: ORDER.to_owned(),
+        version: 1,
+        wallet_id: wallet.clone(),
+        asset_code: "points".to_owned(),
+        revoked: "8.00000000".to_owned(),
+        owed: "8.00000000".to_owned(),
+    };
+    assert_eq!(app.event::<BonusRevoked>(ORDER).await, revoked);
+    events.task_completed(REWARD, &wallet, "5.00000000").await;
+    let reduced = BonusRevoked {
+        version: 2,
+        owed: "3.00000000".to_owned(),
+        ..revoked
+    };
+    assert_eq!(app.event::<BonusRevoked>(ORDER).await, reduced);
+    events.paid(OTHER, &wallet, "4.00000000").await;
+    let paid = BonusRevoked {
+        version: 3,
+        owed: "0.00000000".to_owned(),
+        ..reduced
+    };
+    assert_eq!(app.event::<BonusRevoked>(ORDER).await, paid);
+    assert_eq!(app.event_types(ORDER).await, ["BonusRevoked"; 3]);
+    assert!(app.event_types(OTHER).await.is_empty());
+    app.finish().await;
+}
+
+#[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
+async fn a_revoked_bonus_that_can_be_charged_is_published_with_nothing_owed(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let events = Events::of(&app);
+    let wallet = app.new_wallet().await;
+    events.paid(ORDER, &wallet, "10.00000000").await;
+    events.canceled(ORDER, &wallet, "4.00000000").await;
+    let revoked: BonusRevoked = app.event(ORDER).await;
+    assert_eq!((revoked.version, &*revoked.owed), (1, "0.00000000"));
+    assert_eq!(revoked.revoked, "4.00000000");
     app.finish().await;
 }

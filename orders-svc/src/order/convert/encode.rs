@@ -91,6 +91,8 @@ struct Metadata<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     bonus_skipped: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    bonus_shortfall: Option<Amount>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     cancel_reason: Option<&'a RawValue>,
 }
 
@@ -104,6 +106,7 @@ fn metadata(order: &Order) -> String {
         chosen_payment_method: order.chosen_payment_method.as_deref(),
         user_notes: order.user_notes.as_deref(),
         bonus_skipped: order.bonus_skipped.as_deref(),
+        bonus_shortfall: order.bonus_owed,
         cancel_reason: reason.and_then(|json| serde_json::from_str(json).ok()),
     };
     serde_json::to_string(&metadata).expect("texts and amounts make JSON")

@@ -184,6 +184,8 @@ impl Cart<'_> {
             bonus_decimal_places: self.bonus.map(|bonus| bonus.decimal_places),
             bonus_skipped: self.bonus_skipped(),
             bonus_revoked: Amount::ZERO,
+            bonus_owed: None,
+            bonus_owed_version: 0,
             paid_amount: Amount::ZERO,
             order_status: OrderStatus::Unfulfilled,
             payment_status: PaymentStatus::Unpaid,

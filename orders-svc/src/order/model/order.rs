@@ -53,6 +53,10 @@ pub(crate) struct Order {
     pub(crate) bonus_skipped: Option<String>,
     /// The part of the bonus that refunds took back.
     pub(crate) bonus_revoked: Amount,
+    /// The part of `bonus_revoked` that the buyer did not have, and still owes.
+    pub(crate) bonus_owed: Option<Amount>,
+    /// Version of the last event about `bonus_owed`.
+    pub(crate) bonus_owed_version: i64,
     /// Net of refunds.
     pub(crate) paid_amount: Amount,
     pub(crate) order_status: OrderStatus,

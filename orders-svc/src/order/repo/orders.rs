@@ -1,8 +1,10 @@
 //! `orders.orders`.
 
+use chrono::{DateTime, Utc};
 use platform::{
     error::Failure,
     list::{Key, List, Page},
+    money::Amount,
     pg::ensure_affected,
 };
 use proto::{common::v1::ListRequest, lists::orders::ORDERS};
@@ -123,6 +125,37 @@ pub(crate) async fn update_in_tx(
     .execute(conn)
     .await?;
     ensure_affected(updated, 1)
+}
+
+/// What is owed of the bonus of an order.
+#[derive(Debug)]
+pub(crate) struct BonusDebt {
+    pub(crate) order_id: OrderId,
+    /// `None` if nothing is.
+    pub(crate) owed: Option<Amount>,
+    /// Version of the event that says so.
+    pub(crate) version: i64,
+}
+
+/// Stores what is owed of an order's bonus, unless a newer event is stored.
+pub(crate) async fn update_bonus_debt_in_tx(
+    conn: &mut PgConnection,
+    debt: &BonusDebt,
+    now: DateTime<Utc>,
+) -> Result<(), sqlx::Error> {
+    sqlx::query!(
+        "update orders.orders
+         set bonus_owed = $2, bonus_owed_version = $3,
+             updated_at = case when bonus_owed is distinct from $2 then $4 else updated_at end
+         where id = $1 and bonus_owed_version < $3",
+        debt.order_id as _,
+        debt.owed as _,
+        debt.version,
+        now,
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
 }
 
 /// Deletes a draft whose payment was refused.

@@ -30,6 +30,7 @@ async fn an_order_is_paid_fulfilled_canceled_and_rewarded() {
     pay_at_creation_then_cancel(&app, &buyer, &tea).await;
     complete_task(&app, &buyer).await;
     filter_and_page_lists(&app, &buyer).await;
+    owe_a_spent_bonus(&app, &tea).await;
     assert_movements_sum_to_zero(&app).await;
     app.assert_settled().await;
 }
@@ -200,6 +201,34 @@ async fn pay_at_creation_then_cancel(app: &TestApp, buyer: &Value, tea: &Value) 
         .await;
 }
 
+/// The refund goes to the wallet that paid, so that the one with the bonus stays empty.
+async fn owe_a_spent_bonus(app: &TestApp, tea: &Value) {
+    let buyer = app.create_user("eve").await;
+    let bonus = &buyer["primaryWalletId"];
+    let payer = app
+        .create("/wallets", json!({ "ownerId": buyer["id"] }))
+        .await;
+    app.deposit(&payer["id"], "9.60").await;
+    let body = json!({
+        "userId": buyer["id"], "lines": [{ "productId": tea["id"] }], "walletId": payer["id"],
+    });
+    let order = app.create("/orders", body).await;
+    app.wait_for_balance(bonus, &usd("0.80")).await;
+    let body = json!({
+        "amount": "0.80", "assetCode": "usd", "code": "internal", "commit": true,
+        "originWalletId": bonus, "destinationWalletId": payer["id"],
+    });
+    app.create("/transactions/transfer", body).await;
+    let path = format!("/orders/{}", text(&order["id"]));
+    app.create(&format!("{path}/cancel"), json!({})).await;
+    app.eventually(|| async {
+        let order = app.get_data(&path).await;
+        let is_shown = order["metadata"]["bonusShortfall"] == usd("0.80");
+        is_shown.then_some(()).ok_or_else(|| order.to_string())
+    })
+    .await;
+}
+
 async fn complete_task(app: &TestApp, buyer: &Value) {
     let body = json!({ "name": "Survey", "description": "Two questions", "type": "survey",
         "amount": "5.00" });
@@ -263,6 +292,6 @@ async fn assert_movements_sum_to_zero(app: &TestApp) {
     .expect("a count");
     assert_eq!(unbalanced, 0);
     let total = app.get_data("/wallets/balance?filter[assetCode]=usd").await;
-    // 100.00 of deposits, 3.30 + 0.80 - 0.40 of bonuses and 5.00 of rewards.
-    assert_eq!(total[0]["amount"], usd("108.70"));
+    // 109.60 of deposits, 3.30 + 0.80 - 0.40 + 0.80 of bonuses and 5.00 of rewards.
+    assert_eq!(total[0]["amount"], usd("119.10"));
 }

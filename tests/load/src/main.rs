@@ -1,6 +1,7 @@
 //! Programs that measure a stack. They print figures, and fail on what must hold on every machine,
 //! such as a consistent ledger.
 
+mod api;
 mod catalogue;
 mod debits;
 mod environment;
@@ -8,6 +9,7 @@ mod idle;
 mod ledger;
 mod lists;
 mod machine;
+mod outage;
 mod rpc;
 mod starts;
 
@@ -30,6 +32,8 @@ enum Program {
     Bench(Bench),
     /// 400 concurrent debits of 1.00 on a wallet with 100.00: exactly 100 are confirmed.
     Debits(debits::Arguments),
+    /// 200 payments a second while wallet-svc is stopped for 30 s: all end within 60 s of its return.
+    Outage(outage::Arguments),
     /// Starts on busy ports: every one of them succeeds; run it as
     /// `cargo stack exec -- target/debug/load starts`.
     Starts(starts::Arguments),
@@ -78,6 +82,7 @@ fn main() -> anyhow::Result<()> {
         Program::Bench(Bench::Catalogue(server)) => runtime.block_on(catalogue::run(server)),
         Program::Bench(Bench::Lists(server)) => runtime.block_on(lists::run(server)),
         Program::Starts(arguments) => starts::run(&arguments),
+        Program::Outage(arguments) => runtime.block_on(outage::run(arguments)),
         Program::Debits(arguments) => runtime.block_on(debits::run(arguments)),
         Program::Seed(Seed::Transactions(arguments)) => runtime.block_on(lists::seed(arguments)),
     }

@@ -5,11 +5,11 @@ mod bulk;
 mod pages;
 
 use anyhow::ensure;
-use reqwest::Client;
 use serde_json::{Value, json};
 
 use crate::{
     Server,
+    api::Api,
     environment::{Environment, Options},
     machine,
 };
@@ -23,13 +23,6 @@ const MAX_IMPORT_SECONDS: f64 = 10.0;
 const MAX_EXPORT_MEGABYTES: f64 = 30.0;
 /// In Postgres.
 const MAX_PAGE_MILLIS: f64 = 20.0;
-
-/// A client of the public API.
-struct Api {
-    client: Client,
-    base: String,
-    key: String,
-}
 
 /// The ids that products refer to.
 struct References {
@@ -45,12 +38,7 @@ pub async fn run(server: Server) -> anyhow::Result<()> {
         wallets: 1,
         server,
     })?;
-    let wiring = environment.stack.wiring();
-    let api = Api {
-        client: Client::new(),
-        base: wiring.rest_url(),
-        key: wiring.secrets.api_key.clone(),
-    };
+    let api = Api::new(&environment);
     println!("load average {}", machine::load_average());
     let mut table = Table::default();
     let references = References::create(&api).await?;
@@ -61,40 +49,25 @@ pub async fn run(server: Server) -> anyhow::Result<()> {
     table.check_bounds()
 }
 
-impl Api {
-    fn url(&self, path: &str) -> String {
-        format!("{}{path}", self.base)
-    }
-
-    fn get(&self, path: &str) -> reqwest::RequestBuilder {
-        self.client.get(self.url(path)).header("apikey", &self.key)
-    }
-
-    fn post(&self, path: &str) -> reqwest::RequestBuilder {
-        self.client.post(self.url(path)).header("apikey", &self.key)
-    }
-
-    async fn create(&self, path: &str, body: Value) -> anyhow::Result<String> {
-        let response = self.post(path).json(&body).send().await?;
-        let body: Value = response.error_for_status()?.json().await?;
-        Ok(body["data"]["id"].as_str().unwrap_or_default().to_owned())
-    }
-}
-
 impl References {
     async fn create(api: &Api) -> anyhow::Result<Self> {
         let rate = json!({ "name": "VAT", "rate": "20" });
-        let tax_rate = api.create("/tax-rates", rate).await?;
+        let tax_rate = id(&api.create("/tax-rates", &rate).await?);
         let mut categories = Vec::new();
         for number in 0..CATEGORIES {
             let title = format!("{} {number}", ["Indoors", "Outdoors"][number % 2]);
-            categories.push(api.create("/categories", json!({ "title": title })).await?);
+            let category = json!({ "title": title });
+            categories.push(id(&api.create("/categories", &category).await?));
         }
         Ok(Self {
             categories,
             tax_rate,
         })
     }
+}
+
+fn id(resource: &Value) -> String {
+    resource["id"].as_str().unwrap_or_default().to_owned()
 }
 
 /// Prints figures, and collects those that are out of bounds.

@@ -1,0 +1,47 @@
+//! A client of the public REST API.
+
+use reqwest::{Client, RequestBuilder};
+use serde_json::Value;
+
+use crate::environment::Environment;
+
+/// A client with the stack's API key. Cloning is cheap.
+#[derive(Debug, Clone)]
+pub struct Api {
+    client: Client,
+    base: String,
+    key: String,
+}
+
+impl Api {
+    /// Makes a client of the environment's gateway.
+    pub fn new(environment: &Environment) -> Self {
+        let wiring = environment.stack.wiring();
+        Self {
+            client: Client::new(),
+            base: wiring.rest_url(),
+            key: wiring.secrets.api_key.clone(),
+        }
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.base)
+    }
+
+    /// Begins a GET.
+    pub fn get(&self, path: &str) -> RequestBuilder {
+        self.client.get(self.url(path)).header("apikey", &self.key)
+    }
+
+    /// Begins a POST.
+    pub fn post(&self, path: &str) -> RequestBuilder {
+        self.client.post(self.url(path)).header("apikey", &self.key)
+    }
+
+    /// Creates a resource and returns it.
+    pub async fn create(&self, path: &str, body: &Value) -> anyhow::Result<Value> {
+        let response = self.post(path).json(body).send().await?;
+        let mut body: Value = response.error_for_status()?.json().await?;
+        Ok(body["data"].take())
+    }
+}

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     dto::{self, Raw, Time},
-    orders::{self, Order, id_or_null},
+    orders::{Changed, Order, id_or_null},
     result::{self, DataResult, ListResult},
 };
 use crate::{
@@ -148,11 +148,11 @@ pub(crate) async fn fulfill(
         quantity: body.quantity,
     };
     let mut fulfilment = call.clients.fulfilment();
-    let order = result::data(
+    result::data(
         fulfilment.fulfill_order_line(call.request(message)),
-        |response| response.order,
-    );
-    orders::with_user(&call, order.await?).await
+        |response| response.order.map(Changed),
+    )
+    .await
 }
 
 /// Unfulfill units of an order line.
@@ -168,11 +168,11 @@ pub(crate) async fn unfulfill(
         quantity: body.quantity,
     };
     let mut fulfilment = call.clients.fulfilment();
-    let order = result::data(
+    result::data(
         fulfilment.unfulfill_order_line(call.request(message)),
-        |response| response.order,
-    );
-    orders::with_user(&call, order.await?).await
+        |response| response.order.map(Changed),
+    )
+    .await
 }
 
 fn ids(path: &PathParams) -> Result<(String, String), Problem> {

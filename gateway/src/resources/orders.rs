@@ -20,7 +20,8 @@ use crate::{
 mod buyer;
 mod new_order;
 
-pub(crate) use buyer::{Buyer, with_user};
+pub(crate) use buyer::Buyer;
+use buyer::with_user;
 pub(crate) use new_order::{NewOrder, create};
 
 /// A purchase. Money is in `assetCode`.
@@ -163,11 +164,10 @@ pub(crate) async fn pay(
         wallet_id: body.wallet_id,
     };
     let mut orders = call.clients.orders();
-    let order = result::data(orders.pay_order(call.request(message)), |response| {
-        response.order
+    result::data(orders.pay_order(call.request(message)), |response| {
+        response.order.map(Changed)
     })
-    .await?;
-    with_user(&call, order).await
+    .await
 }
 
 /// Cancel and refund an order.
@@ -195,11 +195,10 @@ async fn send_cancellation(call: Call, path: PathParams, body: Cancellation) -> 
         refund_amount: body.refund_amount,
     };
     let mut orders = call.clients.orders();
-    let order = result::data(orders.cancel_order(call.request(message)), |response| {
-        response.order
+    result::data(orders.cancel_order(call.request(message)), |response| {
+        response.order.map(Changed)
     })
-    .await?;
-    with_user(&call, order).await
+    .await
 }
 
 /// Fulfill all lines of an order.
@@ -213,11 +212,10 @@ pub(crate) async fn fulfill(
         tracking_id: body.tracking_id,
     };
     let mut orders = call.clients.orders();
-    let order = result::data(orders.fulfill_order(call.request(message)), |response| {
-        response.order
+    result::data(orders.fulfill_order(call.request(message)), |response| {
+        response.order.map(Changed)
     })
-    .await?;
-    with_user(&call, order).await
+    .await
 }
 
 /// Unfulfill all lines of an order.
@@ -228,11 +226,10 @@ pub(crate) async fn unfulfill(
 ) -> DataResult<Order> {
     let message = UnfulfillOrderRequest { id: id(&path)? };
     let mut orders = call.clients.orders();
-    let order = result::data(orders.unfulfill_order(call.request(message)), |response| {
-        response.order
+    result::data(orders.unfulfill_order(call.request(message)), |response| {
+        response.order.map(Changed)
     })
-    .await?;
-    with_user(&call, order).await
+    .await
 }
 
 fn id(path: &PathParams) -> Result<String, Problem> {
@@ -255,6 +252,19 @@ impl Order {
     pub(super) fn without_lines(order: wire::Order) -> Self {
         Self {
             lines: None,
+            ..order.into()
+        }
+    }
+}
+
+/// The order in the response to a change that can be replayed: with the user that a replay repeats.
+pub(super) struct Changed(pub(super) wire::Order);
+
+impl From<Changed> for Order {
+    fn from(Changed(mut order): Changed) -> Self {
+        let user = order.user.take().map(Buyer::from);
+        Self {
+            user,
             ..order.into()
         }
     }

@@ -42,18 +42,18 @@ async fn every_operation_calls_its_rpcs_and_responds_with_its_documented_status(
     GET /movements/{id} 200: MovementService/GetMovement
     PATCH /order/{id} 200: OrderService/UpdateOrder, UserService/BatchGetUsers
     GET /orders 200: OrderService/ListOrders, UserService/BatchGetUsers
-    POST /orders 201: OrderService/CreateOrder, UserService/BatchGetUsers
+    POST /orders 201: OrderService/CreateOrder
     GET /orders/{id} 200: OrderService/GetOrder, UserService/BatchGetUsers
     PATCH /orders/{id} 200: OrderService/UpdateOrder, UserService/BatchGetUsers
-    POST /orders/{id} 200: OrderService/CancelOrder, UserService/BatchGetUsers
-    POST /orders/{id}/cancel 200: OrderService/CancelOrder, UserService/BatchGetUsers
-    POST /orders/{id}/fulfill 200: OrderService/FulfillOrder, UserService/BatchGetUsers
-    POST /orders/{id}/pay 200: OrderService/PayOrder, UserService/BatchGetUsers
-    POST /orders/{id}/unfulfill 200: OrderService/UnfulfillOrder, UserService/BatchGetUsers
+    POST /orders/{id} 200: OrderService/CancelOrder
+    POST /orders/{id}/cancel 200: OrderService/CancelOrder
+    POST /orders/{id}/fulfill 200: OrderService/FulfillOrder
+    POST /orders/{id}/pay 200: OrderService/PayOrder
+    POST /orders/{id}/unfulfill 200: OrderService/UnfulfillOrder
     GET /orders/{orderId}/lines 200: OrderLineService/ListOrderLines
     GET /orders/{orderId}/lines/{id} 200: OrderLineService/GetOrderLine, OrderService/GetOrder
-    POST /orders/{orderId}/lines/{id}/fulfill 200: OrderLineFulfilmentService/FulfillOrderLine, UserService/BatchGetUsers
-    POST /orders/{orderId}/lines/{id}/unfulfill 200: OrderLineFulfilmentService/UnfulfillOrderLine, UserService/BatchGetUsers
+    POST /orders/{orderId}/lines/{id}/fulfill 200: OrderLineFulfilmentService/FulfillOrderLine
+    POST /orders/{orderId}/lines/{id}/unfulfill 200: OrderLineFulfilmentService/UnfulfillOrderLine
     GET /payment-methods 200: PaymentMethodService/ListPaymentMethods
     GET /payment-methods/{slug} 200: PaymentMethodService/GetPaymentMethod
     GET /products 200: ProductService/ListProducts

@@ -112,6 +112,7 @@ async fn a_cancellation_refunds_everything_by_default(pool: PgPool) {
                 nanos: 0,
             },
         ),
+        user: None,
     }
     "#);
     assert_eq!(app.admin().get(&id).await.unwrap(), canceled);

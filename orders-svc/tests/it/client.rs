@@ -16,7 +16,7 @@ use proto::{
     orders::v1::{
         CancelOrderRequest, CreateOrderRequest, FulfillOrderLineRequest, FulfillOrderRequest,
         GetOrderLineRequest, GetOrderRequest, ListOrderLinesRequest, ListOrderLinesResponse,
-        ListOrdersRequest, ListOrdersResponse, Order, OrderLine, PayOrderRequest,
+        ListOrdersRequest, ListOrdersResponse, Order, OrderLine, OrderUser, PayOrderRequest,
         UnfulfillOrderLineRequest, UnfulfillOrderRequest, UpdateOrderRequest,
         order_line_fulfilment_service_client::OrderLineFulfilmentServiceClient,
         order_line_service_client::OrderLineServiceClient,
@@ -34,6 +34,7 @@ pub(crate) struct Client<'a> {
     caller: Option<Caller>,
     key: RefCell<Option<Key>>,
     replayed: Cell<bool>,
+    shown_user: RefCell<Option<OrderUser>>,
     timeout: Option<Duration>,
 }
 
@@ -50,6 +51,7 @@ impl<'a> Client<'a> {
             caller,
             key: RefCell::default(),
             replayed: Cell::new(false),
+            shown_user: RefCell::default(),
             timeout: None,
         }
     }
@@ -77,6 +79,11 @@ impl<'a> Client<'a> {
         self.replayed.get()
     }
 
+    /// The user in the last response with an order.
+    pub(crate) fn shown_user(&self) -> Option<OrderUser> {
+        self.shown_user.borrow().clone()
+    }
+
     fn request<T>(&self, message: T) -> Request<T> {
         let mut request = Request::new(message);
         if let Some(timeout) = self.timeout {
@@ -101,6 +108,13 @@ impl<'a> Client<'a> {
         Ok(response.into_inner())
     }
 
+    /// Takes the user out of an order, so that reads and changes return the same.
+    fn order(&self, order: Option<Order>) -> Order {
+        let mut order = order.unwrap();
+        self.shown_user.replace(order.user.take());
+        order
+    }
+
     fn orders(&self) -> OrderServiceClient<Channel> {
         OrderServiceClient::new(self.app.channel())
     }
@@ -115,13 +129,13 @@ impl<'a> Client<'a> {
 
     pub(crate) async fn create(&self, cart: CreateOrderRequest) -> Result<Order> {
         let response = self.orders().create_order(self.request(cart)).await;
-        Ok(self.message(response)?.order.unwrap())
+        Ok(self.order(self.message(response)?.order))
     }
 
     pub(crate) async fn get(&self, id: &str) -> Result<Order> {
         let request = self.request(GetOrderRequest { id: id.to_owned() });
         let response = self.orders().get_order(request).await;
-        Ok(self.message(response)?.order.unwrap())
+        Ok(self.order(self.message(response)?.order))
     }
 
     pub(crate) async fn list(&self, list: ListRequest) -> Result<ListOrdersResponse> {
@@ -144,7 +158,7 @@ impl<'a> Client<'a> {
 
     pub(crate) async fn update(&self, request: UpdateOrderRequest) -> Result<Order> {
         let response = self.orders().update_order(self.request(request)).await;
-        Ok(self.message(response)?.order.unwrap())
+        Ok(self.order(self.message(response)?.order))
     }
 
     /// Pays from the primary wallet.
@@ -169,7 +183,7 @@ impl<'a> Client<'a> {
 
     pub(crate) async fn pay_order(&self, request: PayOrderRequest) -> Result<Order> {
         let response = self.orders().pay_order(self.request(request)).await;
-        Ok(self.message(response)?.order.unwrap())
+        Ok(self.order(self.message(response)?.order))
     }
 
     pub(crate) async fn cancel(&self, id: &str, refund_amount: Option<&str>) -> Result<Order> {
@@ -183,7 +197,7 @@ impl<'a> Client<'a> {
 
     pub(crate) async fn cancel_order(&self, request: CancelOrderRequest) -> Result<Order> {
         let response = self.orders().cancel_order(self.request(request)).await;
-        Ok(self.message(response)?.order.unwrap())
+        Ok(self.order(self.message(response)?.order))
     }
 
     pub(crate) async fn fulfil(&self, id: &str, tracking_id: Option<&str>) -> Result<Order> {
@@ -192,13 +206,13 @@ impl<'a> Client<'a> {
             tracking_id: tracking_id.map(str::to_owned),
         });
         let response = self.orders().fulfill_order(request).await;
-        Ok(self.message(response)?.order.unwrap())
+        Ok(self.order(self.message(response)?.order))
     }
 
     pub(crate) async fn unfulfil(&self, id: &str) -> Result<Order> {
         let request = self.request(UnfulfillOrderRequest { id: id.to_owned() });
         let response = self.orders().unfulfill_order(request).await;
-        Ok(self.message(response)?.order.unwrap())
+        Ok(self.order(self.message(response)?.order))
     }
 
     pub(crate) async fn get_line(&self, order_id: &str, id: &str) -> Result<OrderLine> {
@@ -235,7 +249,7 @@ impl<'a> Client<'a> {
             quantity,
         });
         let response = self.fulfilment().fulfill_order_line(request).await;
-        Ok(self.message(response)?.order.unwrap())
+        Ok(self.order(self.message(response)?.order))
     }
 
     pub(crate) async fn unfulfil_line(
@@ -250,6 +264,6 @@ impl<'a> Client<'a> {
             quantity,
         });
         let response = self.fulfilment().unfulfill_order_line(request).await;
-        Ok(self.message(response)?.order.unwrap())
+        Ok(self.order(self.message(response)?.order))
     }
 }

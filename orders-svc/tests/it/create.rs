@@ -145,6 +145,7 @@ async fn a_created_order_has_exact_amounts_and_is_returned_whole(pool: PgPool) {
                 nanos: 0,
             },
         ),
+        user: None,
     }
     "#);
     assert_eq!(app.admin().get(&order.id).await.unwrap(), order);

@@ -100,6 +100,7 @@ async fn a_dry_run_returns_the_order_without_ids(pool: PgPool) {
                 nanos: 0,
             },
         ),
+        user: None,
     }
     "#);
 }

@@ -108,6 +108,7 @@ async fn a_fulfilled_order_is_returned_whole(pool: PgPool) {
                 nanos: 0,
             },
         ),
+        user: None,
     }
     "#);
     assert_eq!(app.admin().get(&id).await.unwrap(), fulfilled);

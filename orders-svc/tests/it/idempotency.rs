@@ -11,10 +11,15 @@ macro_rules! assert_replayed {
         let $client = $app.admin().with_key(stringify!($action));
         let first = $action.await.unwrap();
         assert!(!$client.was_replayed());
+        let user = $client.shown_user().unwrap();
+        $app.peers.change_user(&user.id, |user| {
+            user.name = Some(stringify!($action).to_owned());
+        });
         let events = $app.count("outbox").await;
         let again = $action.await.unwrap();
         assert!($client.was_replayed());
         assert_eq!(again, first);
+        assert_eq!($client.shown_user(), Some(user));
         assert_eq!($app.count("outbox").await, events);
         first
     }};

@@ -137,6 +137,7 @@ async fn a_fully_paid_order_is_returned_whole(pool: PgPool) {
                 nanos: 0,
             },
         ),
+        user: None,
     }
     "#);
     assert_eq!(app.admin().get(&order.id).await.unwrap(), order);

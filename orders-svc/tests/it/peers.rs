@@ -117,3 +117,19 @@ async fn a_posting_without_transactions_is_repeated_until_it_is_settled(pool: Pg
     assert_eq!(app.balance("usd"), "40.00000000");
     app.assert_settled().await;
 }
+
+#[sqlx::test(migrator = "orders_svc::MIGRATOR")]
+async fn actions_respond_without_a_user_that_identity_svc_does_not_return(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let id = app.unpaid_order("60.00").await.id;
+    let client = app.admin();
+    client.fulfil(&id, None).await.unwrap();
+    assert_eq!(client.shown_user().unwrap().id, app.user.id);
+    app.peers.state().users.clear();
+    client.unfulfil(&id).await.unwrap();
+    assert_eq!(client.shown_user(), None);
+    client.pay(&id, None).await.unwrap();
+    assert_eq!(client.shown_user(), None);
+    client.cancel(&id, None).await.unwrap();
+    assert_eq!(client.shown_user(), None);
+}

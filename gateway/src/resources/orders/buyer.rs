@@ -2,7 +2,10 @@
 
 use std::collections::HashMap;
 
-use proto::identity::v1::{self as wire, BatchGetUsersRequest};
+use proto::{
+    identity::v1::{self as wire, BatchGetUsersRequest},
+    orders::v1::OrderUser,
+};
 use serde::Serialize;
 
 use super::Order;
@@ -51,6 +54,19 @@ pub(crate) async fn embed(call: &Call, orders: &mut [Order]) {
         .collect();
     for order in orders {
         order.user = buyers.get(&order.user_id).cloned();
+    }
+}
+
+impl From<OrderUser> for Buyer {
+    fn from(user: OrderUser) -> Self {
+        Self {
+            id: user.id,
+            email: user.email,
+            name: user.name,
+            approved: user.approved,
+            image_url: None,
+            metadata: Raw::of(user.metadata),
+        }
     }
 }
 

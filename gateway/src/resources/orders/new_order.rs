@@ -3,7 +3,7 @@
 use proto::orders::v1::{self as wire, CreateOrderRequest, CreateOrderResponse};
 use serde::Deserialize;
 
-use super::{Order, with_user};
+use super::{Changed, Order};
 use crate::{
     extract::{Call, CustomData, Json, JsonObject},
     resources::result::{self, DataResult},
@@ -61,13 +61,12 @@ pub(crate) async fn create(call: Call, Json(body): Json<NewOrder>) -> DataResult
     let is_dry_run = body.dry_run.unwrap_or_default();
     let mut orders = call.clients.orders();
     let response = orders.create_order(call.request(body.into()));
-    let order = |response: CreateOrderResponse| response.order;
-    let order = if is_dry_run {
-        result::data(response, order).await?
+    let order = |response: CreateOrderResponse| response.order.map(Changed);
+    if is_dry_run {
+        result::data(response, order).await
     } else {
-        result::created(response, order).await?
-    };
-    with_user(&call, order).await
+        result::created(response, order).await
+    }
 }
 
 impl From<NewOrder> for CreateOrderRequest {

@@ -36,14 +36,6 @@ async fn create_sends_every_field() {
           "user_notes": "userNotes",
           "wallet_id": "walletId"
         }
-      },
-      {
-        "rpc": "UserService/BatchGetUsers",
-        "message": {
-          "ids": [
-            "order.user_id"
-          ]
-        }
       }
     ]
     "#);

@@ -72,6 +72,7 @@ fn encode(order: &OrderWithLines, identity: Identity) -> wire::Order {
         custom_data: order.custom_data.clone(),
         created_at: Some(to_proto(order.created_at)),
         updated_at: Some(to_proto(order.updated_at)),
+        user: None,
     }
 }
 

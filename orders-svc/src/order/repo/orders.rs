@@ -69,6 +69,16 @@ pub(crate) async fn find(
         .await
 }
 
+/// Finds the user of an order.
+pub(crate) async fn find_user(
+    conn: &mut PgConnection,
+    id: OrderId,
+) -> Result<Option<UserId>, sqlx::Error> {
+    sqlx::query_scalar!("select user_id from orders.orders where id = $1", id as _)
+        .fetch_optional(conn)
+        .await
+}
+
 /// Finds the order and locks its row until the transaction ends.
 pub(crate) async fn lock_in_tx(
     conn: &mut PgConnection,

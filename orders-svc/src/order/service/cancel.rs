@@ -2,7 +2,7 @@
 
 use platform::idempotency::Key;
 
-use super::{OrderReply, Orders};
+use super::{OrderReply, Orders, saga::SagaRequest};
 use crate::{
     error::Error,
     order::model::{Action, CancelOrder},
@@ -18,13 +18,20 @@ impl Orders {
         if let Some(reply) = self.find_replay(key).await? {
             return Ok(reply);
         }
-        let settings = self.clients.wallets.settings().await?;
         let CancelOrder {
             order_id,
             refund,
             reason,
         } = command;
-        self.run_saga(key, order_id, &settings, |order, payments| {
+        let (settings, user) =
+            tokio::try_join!(self.clients.wallets.settings(), self.find_user(order_id))?;
+        let request = SagaRequest {
+            key,
+            order_id,
+            settings: &settings,
+            user,
+        };
+        self.run_saga(request, |order, payments| {
             let cancellation = order.cancellation(payments, refund, reason)?;
             Ok(Action::Cancel(cancellation))
         })

@@ -4,9 +4,10 @@ use platform::{
     auth::Caller,
     idempotency::{self, Key, Reply, Started},
 };
+use proto::orders::v1::OrderUser;
 use sqlx::PgConnection;
 
-use super::{OrderReply, Orders, saga::claim};
+use super::{OrderReply, Orders, saga::claim, showing};
 use crate::{
     SCHEMA,
     clients::Settings,
@@ -27,6 +28,8 @@ pub(super) struct PreparedOrder {
     /// The immediate payment; empty if there is none.
     pub(super) legs: Vec<Leg>,
     pub(super) settings: Settings,
+    /// What the response shows of the buyer.
+    pub(super) user: OrderUser,
 }
 
 impl Orders {
@@ -65,7 +68,7 @@ impl Orders {
 
     async fn place(&self, key: Option<&Key>, prepared: PreparedOrder) -> Result<OrderReply, Error> {
         if prepared.legs.is_empty() {
-            self.place_unpaid(key, prepared.order).await
+            self.place_unpaid(key, prepared).await
         } else {
             self.place_paid(key, prepared).await
         }
@@ -81,7 +84,7 @@ impl Orders {
             self.clients.catalog.quote(&new.lines),
             self.clients.wallets.settings(),
         )?;
-        let buyer = buyer.ok_or_else(unknown_user)?;
+        let (buyer, user) = buyer.ok_or_else(unknown_user)?;
         let bonus = self.bonus_asset(&settings, &quotes).await?;
         let cart = Cart {
             new,
@@ -106,6 +109,7 @@ impl Orders {
             order,
             legs,
             settings,
+            user,
         })
     }
 
@@ -115,6 +119,7 @@ impl Orders {
             mut order,
             legs,
             settings,
+            user,
         } = prepared;
         let now = order.order.created_at;
         if legs.is_empty() {
@@ -127,14 +132,17 @@ impl Orders {
                 .order
                 .record_payment(claim.action().legs(), &[], now)?;
         }
-        Ok(Reply::fresh(convert::dry_run(&order)))
+        Ok(Reply::fresh(showing(convert::dry_run(&order), Some(user))))
     }
 
     async fn place_unpaid(
         &self,
         key: Option<&Key>,
-        mut order: OrderWithLines,
+        prepared: PreparedOrder,
     ) -> Result<OrderReply, Error> {
+        let PreparedOrder {
+            mut order, user, ..
+        } = prepared;
         let mut work = match idempotency::start(&self.pool, SCHEMA, key).await? {
             Started::Replay(reply) => return Ok(reply),
             Started::Fresh(work) => work,
@@ -145,7 +153,8 @@ impl Orders {
         self.insert_in_tx(&mut work, &mut order).await?;
         self.write_in_tx(&mut work, &mut order.order, &events)
             .await?;
-        let reply = work.commit(convert::order(&order)).await?;
+        let encoded = showing(convert::order(&order), Some(user));
+        let reply = work.commit(encoded).await?;
         count_skipped_bonus(&order.order);
         Ok(reply)
     }

@@ -20,7 +20,7 @@ use proto::orders::v1 as wire;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::{OrderReply, Orders, lock_in_tx};
+use super::{OrderReply, Orders, lock_in_tx, showing};
 use crate::{
     SCHEMA,
     clients::PostError,
@@ -39,6 +39,14 @@ enum Call {
     First,
     /// A call of the worker: whether there was an earlier one is not known.
     Repeat,
+}
+
+/// A claim whose transfers are posted.
+pub(super) struct Applied<'c> {
+    pub(super) claim: &'c Claim,
+    pub(super) transactions: &'c [TransactionId],
+    /// What the response shows of the order's user.
+    pub(super) user: Option<wire::OrderUser>,
 }
 
 /// Why a claim was not settled.
@@ -62,9 +70,13 @@ impl From<Error> for Unsettled {
 impl Orders {
     /// Drives a claim for the request that made it. If the outcome is unknown, the claim is given
     /// back to the saga worker and the error is transient.
-    pub(super) async fn drive_new(&self, open: &OpenClaim) -> Result<OrderReply, Error> {
+    pub(super) async fn drive_new(
+        &self,
+        open: &OpenClaim,
+        user: Option<wire::OrderUser>,
+    ) -> Result<OrderReply, Error> {
         failpoint::hit(&format!("orders.{}.claimed", open.claim.action().name()));
-        match self.drive(open, Call::First).await {
+        match self.drive(open, Call::First, user).await {
             Ok(order) => Ok(Reply::fresh(order)),
             Err(Unsettled::Refused(failure)) if failure.code != Code::OperationExpired => {
                 Err(failure.into())
@@ -92,12 +104,24 @@ impl Orders {
     }
 
     /// Posts the claim, then settles or releases it.
-    async fn drive(&self, open: &OpenClaim, call: Call) -> Result<wire::Order, Unsettled> {
+    async fn drive(
+        &self,
+        open: &OpenClaim,
+        call: Call,
+        user: Option<wire::OrderUser>,
+    ) -> Result<wire::Order, Unsettled> {
         let claim = &open.claim;
         let posted = self.clients.wallets.post(open).await;
         failpoint::hit(&format!("orders.{}.posted", claim.action().name()));
         match posted {
-            Ok(transactions) => Ok(self.settle(claim, &transactions).await?),
+            Ok(transactions) => {
+                let applied = Applied {
+                    claim,
+                    transactions: &transactions,
+                    user,
+                };
+                Ok(self.settle(applied).await?)
+            }
             Err(PostError::Uncertain(failure)) => Err(Unsettled::Unknown(failure)),
             Err(PostError::Refused(failure)) if !is_final(&failure, call) => {
                 Err(Unsettled::Undecided(failure))
@@ -112,20 +136,15 @@ impl Orders {
         }
     }
 
-    async fn settle(
-        &self,
-        claim: &Claim,
-        transactions: &[TransactionId],
-    ) -> Result<wire::Order, Error> {
+    async fn settle(&self, applied: Applied<'_>) -> Result<wire::Order, Error> {
+        let claim = applied.claim;
         let mut tx = pg::tx(&self.pool).await?;
         let mut order = lock_in_tx(&mut tx, claim.order_id).await?;
         if !repo::claims::delete_in_tx(&mut tx, claim).await? {
             // Settled by another driver.
-            return Ok(convert::order(&order));
+            return Ok(showing(convert::order(&order), applied.user));
         }
-        let settled = self
-            .apply_in_tx(&mut tx, claim, &mut order, transactions)
-            .await?;
+        let settled = self.apply_in_tx(&mut tx, applied, &mut order).await?;
         tx.commit().await?;
         Ok(settled)
     }
@@ -134,10 +153,14 @@ impl Orders {
     pub(super) async fn apply_in_tx(
         &self,
         conn: &mut PgConnection,
-        claim: &Claim,
+        applied: Applied<'_>,
         order: &mut OrderWithLines,
-        transactions: &[TransactionId],
     ) -> Result<wire::Order, Error> {
+        let Applied {
+            claim,
+            transactions,
+            user,
+        } = applied;
         let now = self.clock.now();
         let mut events = Vec::new();
         match claim.action() {
@@ -157,7 +180,7 @@ impl Orders {
             }
         }
         self.write_in_tx(conn, &mut order.order, &events).await?;
-        let encoded = convert::order(order);
+        let encoded = showing(convert::order(order), user);
         if let Some(scope) = &claim.idempotency_scope {
             idempotency::complete_in_tx(conn, SCHEMA, scope, &encoded).await?;
         }
@@ -215,7 +238,11 @@ impl Saga for Orders {
             Ok(None) => return Outcome::Completed,
             Err(error) => return Outcome::Failed(error.into()),
         };
-        match self.drive(&open, Call::Repeat).await {
+        let user = match self.find_user(open.claim.order_id).await {
+            Ok(user) => user,
+            Err(error) => return Outcome::Failed(error.into()),
+        };
+        match self.drive(&open, Call::Repeat, user).await {
             Ok(_) => Outcome::Completed,
             Err(Unsettled::Refused(failure)) => Outcome::Compensated(failure.into()),
             Err(Unsettled::Undecided(failure)) => Outcome::Undecided {

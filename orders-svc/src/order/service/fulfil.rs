@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use platform::idempotency::{self, Key, Started};
 use uuid::Uuid;
 
-use super::{OrderReply, Orders, lock_unclaimed_in_tx};
+use super::{OrderReply, Orders, lock_unclaimed_in_tx, showing};
 use crate::{
     SCHEMA,
     error::Error,
@@ -22,6 +22,10 @@ impl Orders {
         key: Option<&Key>,
         command: FulfilOrder,
     ) -> Result<OrderReply, Error> {
+        if let Some(reply) = self.find_replay(key).await? {
+            return Ok(reply);
+        }
+        let user = self.find_user(command.order_id).await?;
         let mut work = match idempotency::start(&self.pool, SCHEMA, key).await? {
             Started::Replay(reply) => return Ok(reply),
             Started::Fresh(work) => work,
@@ -39,7 +43,7 @@ impl Orders {
             self.write_in_tx(&mut work, &mut order.order, &fulfilment.events)
                 .await?;
         }
-        Ok(work.commit(convert::order(&order)).await?)
+        Ok(work.commit(showing(convert::order(&order), user)).await?)
     }
 }
 

@@ -65,6 +65,17 @@ impl Orders {
         Ok(idempotency::find_replay(&self.pool, SCHEMA, key).await?)
     }
 
+    /// Finds what responses show of the order's user. Not within a transaction: it asks identity-svc.
+    async fn find_user(&self, order_id: OrderId) -> Result<Option<wire::OrderUser>, Error> {
+        let mut conn = self.pool.acquire().await?;
+        let user_id = repo::orders::find_user(&mut conn, order_id).await?;
+        drop(conn);
+        match user_id {
+            Some(user_id) => Ok(self.clients.identity.find_shown(user_id).await),
+            None => Ok(None),
+        }
+    }
+
     /// Writes a changed order, and appends its events to the outbox.
     async fn write_in_tx(
         &self,
@@ -79,6 +90,11 @@ impl Orders {
         }
         Ok(())
     }
+}
+
+/// Adds the user that the response shows, and a replay repeats.
+fn showing(order: wire::Order, user: Option<wire::OrderUser>) -> wire::Order {
+    wire::Order { user, ..order }
 }
 
 /// Returns the order if the caller may know of it.

@@ -2,7 +2,7 @@
 
 use platform::{auth::Caller, idempotency::Key};
 
-use super::{OrderReply, Orders, get_visible};
+use super::{OrderReply, Orders, get_visible, saga::SagaRequest};
 use crate::{
     clients::Settings,
     error::Error,
@@ -24,11 +24,21 @@ impl Orders {
             let mut conn = self.pool.acquire().await?;
             get_visible(&mut conn, caller, command.order_id).await?
         };
-        let settings = self.clients.wallets.settings().await?;
+        let (settings, user) = tokio::join!(
+            self.clients.wallets.settings(),
+            self.clients.identity.find_shown(order.user_id),
+        );
+        let settings = settings?;
         let wallet_id = command.wallet_id.unwrap_or(order.wallet_id);
         self.check_payer(caller, &order, wallet_id, &settings)
             .await?;
-        self.run_saga(key, order.id, &settings, |order, payments| {
+        let request = SagaRequest {
+            key,
+            order_id: order.id,
+            settings: &settings,
+            user,
+        };
+        self.run_saga(request, |order, payments| {
             let amount = order.order.check_payment(payments, command.amount)?;
             let leg = order.order.payment_leg(wallet_id, amount);
             Ok(Action::Charge(vec![leg]))

@@ -20,11 +20,13 @@ use platform::{
     idempotency::{self, Begin, Key, Reply},
     pg,
 };
+use proto::orders::v1::OrderUser;
 use sqlx::{Postgres, Transaction};
 
 use super::{
     OrderReply, Orders,
     create::{PreparedOrder, count_skipped_bonus},
+    drive::Applied,
     lock_unclaimed_in_tx,
 };
 use crate::{
@@ -43,6 +45,15 @@ use crate::{
 /// get a timeout although the order is paid.
 const LEAST_TIME: Duration = Duration::from_millis(500);
 
+/// A request that moves money.
+pub(super) struct SagaRequest<'r> {
+    pub(super) key: Option<&'r Key>,
+    pub(super) order_id: OrderId,
+    pub(super) settings: &'r Settings,
+    /// What the response shows of the order's user.
+    pub(super) user: Option<OrderUser>,
+}
+
 /// The start of a claiming transaction.
 enum Begun {
     Fresh(Transaction<'static, Postgres>),
@@ -54,11 +65,15 @@ impl Orders {
     /// claim. An action without transfers is applied in the claiming transaction.
     pub(super) async fn run_saga(
         &self,
-        key: Option<&Key>,
-        order_id: OrderId,
-        settings: &Settings,
+        request: SagaRequest<'_>,
         decide: impl FnOnce(&OrderWithLines, &[Payment]) -> Result<Action, Error>,
     ) -> Result<OrderReply, Error> {
+        let SagaRequest {
+            key,
+            order_id,
+            settings,
+            user,
+        } = request;
         let mut tx = match self.begin(key).await? {
             Begun::Fresh(tx) => tx,
             Begun::Replay(reply) => return Ok(*reply),
@@ -68,7 +83,12 @@ impl Orders {
         let action = decide(&order, &payments)?;
         let claim = claim(&mut order.order, action, settings, key);
         if claim.action().legs().is_empty() {
-            let applied = self.apply_in_tx(&mut tx, &claim, &mut order, &[]).await?;
+            let applied = Applied {
+                claim: &claim,
+                transactions: &[],
+                user,
+            };
+            let applied = self.apply_in_tx(&mut tx, applied, &mut order).await?;
             tx.commit().await?;
             return Ok(Reply::fresh(applied));
         }
@@ -76,7 +96,7 @@ impl Orders {
         repo::orders::update_in_tx(&mut tx, &order.order).await?;
         let open = open_in_tx(&mut tx, claim).await?;
         tx.commit().await?;
-        self.drive_new(&open).await
+        self.drive_new(&open, user).await
     }
 
     /// Stores the order as a draft, and drives its payment.
@@ -93,6 +113,7 @@ impl Orders {
             mut order,
             legs,
             settings,
+            user,
         } = prepared;
         order.order.order_status = OrderStatus::Draft;
         check_time_left()?;
@@ -101,7 +122,7 @@ impl Orders {
         self.insert_in_tx(&mut tx, &mut order).await?;
         let open = open_in_tx(&mut tx, claim).await?;
         tx.commit().await?;
-        let reply = self.drive_new(&open).await?;
+        let reply = self.drive_new(&open, Some(user)).await?;
         count_skipped_bonus(&order.order);
         Ok(reply)
     }

@@ -2,7 +2,7 @@
 
 use std::{sync::Once, time::Duration};
 
-use sqlx::PgPool;
+use sqlx::{ConnectOptions as _, PgPool, postgres::PgConnectOptions};
 use tokio::time::{Instant, interval};
 
 use crate::{pg::Schema, telemetry};
@@ -28,6 +28,15 @@ pub fn messaging_tables(schema: Schema) -> String {
     include_str!("../sql/messaging.sql")
         .replace("guerdon_:schema_app", "public")
         .replace(":schema", schema.name())
+}
+
+/// Returns the URL of a test's database with the rights of the schema's app role, whose password no test
+/// knows: the superuser logs in and takes the role.
+pub fn app_role_url(superuser: &PgConnectOptions, schema: Schema) -> String {
+    let mut url = superuser.to_url_lossy();
+    let options = format!("-c role=guerdon_{}_app", schema.name());
+    url.query_pairs_mut().append_pair("options", &options);
+    url.to_string()
 }
 
 /// Checks that the schema has no unfinished work: unpublished events, dead letters, idempotency keys

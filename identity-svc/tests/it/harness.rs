@@ -19,7 +19,7 @@ use proto::identity::v1::{
     CreateUserRequest, User, auth_service_client::AuthServiceClient,
     task_service_client::TaskServiceClient, user_service_client::UserServiceClient,
 };
-use sqlx::{ConnectOptions as _, PgPool};
+use sqlx::PgPool;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status};
@@ -80,12 +80,7 @@ impl TestApp {
     pub(crate) async fn start_with(pool: PgPool, clock: Clock, flags: &[&str]) -> Self {
         let wallet = FakeWallet::default();
         let wallet_url = format!("http://{}", wallet.start().await);
-        let database = pool
-            .connect_options()
-            .as_ref()
-            .clone()
-            .username("guerdon_identity_app")
-            .to_url_lossy();
+        let database = testing::app_role_url(&pool.connect_options(), SCHEMA);
         #[expect(clippy::disallowed_methods, reason = "the address of the broker")]
         let nats = std::env::var("NATS_URL").expect("NATS_URL is not set");
         let common_flags = vec![

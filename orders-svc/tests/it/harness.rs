@@ -3,12 +3,13 @@
 use std::{net::SocketAddr, time::Duration};
 
 use chrono::{DateTime, TimeDelta, Utc};
-use orders_svc::{Service, config::Config};
+use orders_svc::{SCHEMA, Service, config::Config};
 use platform::{
     auth::{Auth, Caller, Grant, Kind, Role, ServiceToken, TokenIssuer, TokenVerifier},
     clock::Clock,
     ids::Ids,
     service::{Application as _, Runtime},
+    testing::app_role_url,
 };
 use proto::{
     catalog::v1::{ProductSnapshot, QuoteLine},
@@ -16,7 +17,7 @@ use proto::{
     orders::v1::{CreateOrderRequest, NewOrderLine, Order},
     wallet::v1::Wallet,
 };
-use sqlx::{ConnectOptions as _, PgPool};
+use sqlx::PgPool;
 use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tonic::transport::Channel;
@@ -106,9 +107,7 @@ impl TestApp {
     }
 
     fn config(&self) -> Config {
-        // The app role, whatever its password is here.
-        let database = self.pool.connect_options().to_url_lossy();
-        let database = format!("{database}&options=-c%20role%3Dguerdon_orders_app");
+        let database = app_role_url(&self.pool.connect_options(), SCHEMA);
         let peers = format!("http://{}", self.peers_address);
         let arguments = [
             ("--listen", "127.0.0.1:0"),

@@ -7,16 +7,17 @@ mod clients;
 mod expect;
 mod requests;
 
-use catalog_svc::{Service, config::Config};
+use catalog_svc::{SCHEMA, Service, config::Config};
 use clap::Parser;
 use platform::{
     auth::{Auth, ServiceToken, TokenIssuer, TokenVerifier},
     clock::Clock,
     ids::Ids,
     service::{Application as _, Runtime},
+    testing::app_role_url,
 };
 use proto::catalog::v1 as wire;
-use sqlx::{ConnectOptions as _, PgPool};
+use sqlx::PgPool;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tonic::Status;
 
@@ -160,10 +161,7 @@ impl TestApp {
 
 /// Events stay in the outbox: nothing listens where NATS should be.
 fn config(pool: &PgPool, wallet: &FakeWallet) -> Config {
-    let app_role = (*pool.connect_options())
-        .clone()
-        .username("guerdon_catalog_app");
-    let database_url = app_role.password("guerdon_catalog_app").to_url_lossy();
+    let database_url = app_role_url(&pool.connect_options(), SCHEMA);
     let wallet_url = format!("http://{}", wallet.address);
     let args = [
         "catalog-svc",

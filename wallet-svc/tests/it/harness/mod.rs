@@ -20,11 +20,12 @@ use platform::{
     auth::{Auth, ServiceToken, TokenIssuer, TokenVerifier},
     ids::Ids,
     service::{Application as _, Runtime},
+    testing::app_role_url,
 };
-use sqlx::{ConnectOptions as _, PgPool, postgres::PgConnectOptions};
+use sqlx::{PgPool, postgres::PgConnectOptions};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
-use wallet_svc::{Service, config::Config, consumers::Ledger, verify};
+use wallet_svc::{SCHEMA, Service, config::Config, consumers::Ledger, verify};
 
 pub(crate) use clients::{Clients, keyed, result};
 pub(crate) use database::LARGEST_BALANCE;
@@ -188,8 +189,7 @@ impl Process {
 
 /// The settings of a service on this database. Nothing listens at its NATS and identity-svc URLs.
 fn config(server: &PgConnectOptions, more: &[String]) -> Config {
-    let app_role = server.clone().username("guerdon_wallet_app");
-    let database_url = app_role.to_url_lossy().to_string();
+    let database_url = app_role_url(server, SCHEMA);
     let flags = [
         ["--database-url", &database_url],
         ["--listen", "127.0.0.1:0"],

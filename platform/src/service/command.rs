@@ -7,6 +7,7 @@ use clap::{ArgMatches, Args, Command, FromArgMatches as _};
 use super::{
     Application,
     database::{self, DatabaseCommand},
+    secret_files,
 };
 use crate::config::{Settings, Telemetry};
 
@@ -33,7 +34,7 @@ pub(super) fn parse<A: Application>() -> Invocation<A::Config> {
 fn read<A: Application>(
     args: impl IntoIterator<Item = OsString>,
 ) -> Result<Invocation<A::Config>, clap::Error> {
-    let mut command = command::<A>();
+    let mut command = secret_files::apply(command::<A>(), &|name| std::env::var_os(name))?;
     let matches = command.try_get_matches_from_mut(args)?;
     let parsed = match (matches.subcommand(), A::DATABASE) {
         (Some((name, matches)), Some(database)) if name != "serve" => {

@@ -93,6 +93,7 @@ mod backbone;
 mod command;
 mod database;
 mod runtime;
+mod secret_files;
 
 use std::{future::Future, io, process::ExitCode, time::Duration};
 

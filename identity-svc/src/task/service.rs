@@ -59,6 +59,9 @@ impl Tasks {
         key: Option<&Key>,
         new: NewTask,
     ) -> Result<Reply<wire::Task>> {
+        if let Some(reply) = idempotency::find_replay(&self.pool, SCHEMA, key).await? {
+            return Ok(reply);
+        }
         let asset = self.wallets.reward_asset().await?;
         check_precision(&new, &asset)?;
         let mut work = match idempotency::start(&self.pool, SCHEMA, key).await? {

@@ -397,3 +397,18 @@ async fn a_completed_task_is_unavailable_to_its_user_only(pool: PgPool) {
     }
     app.finish().await;
 }
+
+#[sqlx::test(migrator = "identity_svc::MIGRATOR")]
+async fn a_creation_is_replayed_without_the_asset_of_rewards(pool: PgPool) {
+    let mut app = TestApp::start(pool).await;
+    let request = || keyed(new_task("Survey"), "k", "00");
+    let created = app.tasks().create_task(request()).await.unwrap();
+    app.stop().await;
+    app.wallet.set_bonus_asset("unknown");
+    app.start_process(&[]).await;
+    assert!(app.tasks().create_task(new_task("Survey")).await.is_err());
+    let replayed = app.tasks().create_task(request()).await.unwrap();
+    assert!(idempotency::is_replay(replayed.metadata()));
+    assert_eq!(replayed.into_inner(), created.into_inner());
+    app.finish().await;
+}

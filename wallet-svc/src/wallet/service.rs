@@ -50,6 +50,9 @@ impl Wallets {
         new: NewWallet,
         key: Option<&Key>,
     ) -> Result<Reply<wire::Wallet>, Error> {
+        if let Some(reply) = idempotency::find_replay(&self.pool, SCHEMA, key).await? {
+            return Ok(reply);
+        }
         // A service with an operation id vouches for the owner, who may not exist yet.
         if new.operation_id.is_none() {
             self.ensure_user(new.owner).await?;

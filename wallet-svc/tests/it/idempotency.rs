@@ -13,7 +13,7 @@ use crate::{
     assets::named,
     harness::{
         ANN, TestApp, balance, deposit, exchange, keyed, payment, rate, rejection, result,
-        transfer, usd, withdrawal,
+        serve_users, transfer, usd, withdrawal,
     },
 };
 
@@ -246,5 +246,32 @@ async fn users_and_admins_do_not_share_keys(pool: PgPool) {
     assert_ne!(by_admin.unwrap().into_inner(), by_ann.into_inner());
     let held = usd("10").available("8").held("2");
     assert_eq!(app.balances(&a).await, [held]);
+    app.finish().await;
+}
+
+#[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
+async fn a_wallet_is_replayed_without_identity_svc(pool: PgPool) {
+    let identity = serve_users(&[ANN]).await;
+    let flags = ["--identity-grpc-url", &identity];
+    let app = TestApp::with_flags(pool.clone(), &flags).await;
+    let request = || {
+        let request = wire::CreateWalletRequest {
+            owner_id: Some(ANN.to_owned()),
+            ..wire::CreateWalletRequest::default()
+        };
+        keyed(request, "k", "00")
+    };
+    let first = app.admin.wallets().create_wallet(request()).await.unwrap();
+    // Nothing listens where it expects identity-svc.
+    let mut alone = TestApp::new(pool).await;
+    let again = alone
+        .admin
+        .wallets()
+        .create_wallet(request())
+        .await
+        .unwrap();
+    assert!(is_replay(again.metadata()));
+    assert_eq!(again.into_inner(), first.into_inner());
+    alone.stop().await;
     app.finish().await;
 }

@@ -1,9 +1,12 @@
 //! Passwords: validation, and hashing (Argon2id) at a bounded cost.
 
-use std::{fmt, num::NonZero, sync::Arc, thread};
+use std::{fmt, num::NonZero, sync::Arc, thread, time::Duration};
 
 use argon2::{Argon2, password_hash::PasswordHasher as _};
-use platform::error::{FieldCode, InvalidValue};
+use platform::{
+    error::{Code, Failure, FieldCode, InvalidValue},
+    grpc::deadline,
+};
 use secrecy::{ExposeSecret as _, SecretString};
 use tokio::{sync::Semaphore, task};
 use unicode_normalization::UnicodeNormalization as _;
@@ -12,6 +15,12 @@ use crate::error::{Error, Result};
 
 const MIN_CHARS: usize = 8;
 const MAX_CHARS: usize = 256;
+
+/// The most hashes that wait for others: more would wait for longer than a request's time.
+const MAX_WAITING: usize = 32;
+/// The least time that a request needs for its hash and what follows. With less, its caller would be
+/// gone when it takes effect.
+const LEAST_TIME: Duration = Duration::from_millis(500);
 
 /// A valid password in normal form (NFKC): the same from any keyboard.
 pub(crate) struct Password(SecretString);
@@ -60,29 +69,42 @@ impl fmt::Debug for Password {
 #[derive(Debug, Clone)]
 pub(crate) struct Hasher {
     permits: Arc<Semaphore>,
+    /// The places of hashes in progress and of those that wait for a permit.
+    places: Arc<Semaphore>,
 }
 
 impl Default for Hasher {
     /// Creates a hasher that uses at most half of the machine's cores.
     fn default() -> Self {
         let cores = thread::available_parallelism().map_or(1, NonZero::get);
-        Self {
-            permits: Arc::new(Semaphore::new((cores / 2).max(1))),
-        }
+        Self::new((cores / 2).max(1))
     }
 }
 
 impl Hasher {
-    /// Returns the hash in PHC form, with a random salt.
+    fn new(parallel: usize) -> Self {
+        Self {
+            permits: Arc::new(Semaphore::new(parallel)),
+            places: Arc::new(Semaphore::new(parallel + MAX_WAITING)),
+        }
+    }
+
+    /// Returns the hash in PHC form, with a random salt. `unavailable` if too many wait, `timeout` if
+    /// the request's time is over when its turn comes.
     pub(crate) async fn hash(&self, password: &Password) -> Result<String> {
         let password = password.0.clone();
+        let place = Arc::clone(&self.places).try_acquire_owned();
+        let place = place.map_err(|_| too_many())?;
         let permit = Arc::clone(&self.permits)
             .acquire_owned()
             .await
             .map_err(Error::internal)?;
+        if deadline::remaining().is_some_and(|left| left < LEAST_TIME) {
+            return Err(Failure::new(Code::Timeout, "no time is left to hash the password").into());
+        }
         task::spawn_blocking(move || {
             // Held until the hash is done, also if its caller is gone.
-            let _permit = permit;
+            let _held = (place, permit);
             Argon2::default()
                 .hash_password(password.expose_secret().as_bytes())
                 .map(|hash| hash.to_string())
@@ -91,6 +113,10 @@ impl Hasher {
         .map_err(Error::internal)?
         .map_err(Error::internal)
     }
+}
+
+fn too_many() -> Error {
+    Failure::new(Code::Unavailable, "too many passwords wait to be hashed").into()
 }
 
 #[cfg(test)]
@@ -145,6 +171,40 @@ mod tests {
         assert!(matches(&format!("{common}e\u{301}")));
         assert!(!matches(&format!("{common}e")));
         assert!(!matches(&common));
+    }
+
+    fn code(result: Result<String>) -> Code {
+        Failure::from(result.unwrap_err()).code
+    }
+
+    #[tokio::test]
+    async fn more_than_can_wait_are_refused_at_once() {
+        let hasher = Hasher::new(1);
+        let password = Password::parse("Abcdefg1").unwrap();
+        let busy = Arc::clone(&hasher.permits).acquire_owned().await.unwrap();
+        let mut waiting: Vec<_> = (0..=MAX_WAITING)
+            .map(|_| Box::pin(hasher.hash(&password)))
+            .collect();
+        for hash in &mut waiting {
+            assert!(futures::poll!(hash).is_pending());
+        }
+        let refused = Failure::from(hasher.hash(&password).await.unwrap_err());
+        assert_eq!(refused.code, Code::Unavailable);
+        assert!(refused.retry_after.is_some());
+        drop(busy);
+        waiting.swap_remove(0).await.unwrap();
+        drop(waiting);
+        hasher.hash(&password).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_request_without_time_hashes_nothing() {
+        let hasher = Hasher::new(1);
+        let password = Password::parse("Abcdefg1").unwrap();
+        let soon = tokio::time::Instant::now() + LEAST_TIME / 2;
+        let late = deadline::within(Some(soon), hasher.hash(&password)).await;
+        assert_eq!(code(late), Code::Timeout);
+        assert_eq!(hasher.places.available_permits(), 1 + MAX_WAITING);
     }
 
     #[test]

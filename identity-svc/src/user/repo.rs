@@ -76,6 +76,16 @@ pub(super) struct Reservation<'r> {
     pub(super) now: DateTime<Utc>,
 }
 
+/// Whether a user, or a creation in progress, has this email.
+pub(super) async fn is_reserved(conn: &mut PgConnection, canonical_email: &str) -> Result<bool> {
+    let reserved = sqlx::query_scalar!(
+        r#"select exists (
+               select from identity.users where canonical_email = $1) as "reserved!""#,
+        canonical_email
+    );
+    Ok(reserved.fetch_one(conn).await?)
+}
+
 /// Inserts a hidden row.
 pub(super) async fn reserve_in_tx(conn: &mut PgConnection, new: Reservation<'_>) -> Result<()> {
     let profile = new.profile;

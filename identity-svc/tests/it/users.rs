@@ -16,6 +16,7 @@ use proto::{
     },
 };
 use sqlx::PgPool;
+use tokio::task::JoinSet;
 use tonic::IntoRequest;
 
 use crate::harness::{Event, TestApp, caller, code, error, keyed, new_user, user};
@@ -439,5 +440,53 @@ async fn users_are_listed_newest_first_and_filtered_by_the_contracts_fields(pool
     let mut users = app.users();
     let unknown = users.list_users(filter("password", Operator::Eq, "x"));
     assert_eq!(code(unknown.await), Code::InvalidQuery);
+    app.finish().await;
+}
+
+/// More sign-ups than may wait for their hash.
+const RUSH: usize = 120;
+
+#[sqlx::test(migrator = "identity_svc::MIGRATOR")]
+async fn a_rush_is_refused_early_and_replays_and_taken_emails_cost_no_hash(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let request = || keyed(new_user("a@x.com"), "k", "00");
+    let created = app.users().create_user(request()).await.unwrap();
+    let mut rush: JoinSet<_> = (0..RUSH)
+        .map(|number| {
+            let mut users = app.users();
+            async move {
+                users
+                    .create_user(new_user(&format!("u{number}@x.com")))
+                    .await
+            }
+        })
+        .collect();
+    // The first response is a refusal: no hash is as fast.
+    let first = rush.join_next().await.unwrap().unwrap();
+    assert_eq!(code(first), Code::Unavailable);
+    let replayed = app.users().create_user(request()).await.unwrap();
+    assert!(idempotency::is_replay(replayed.metadata()));
+    assert_eq!(replayed.into_inner(), created.into_inner());
+    let taken = app.users().create_user(new_user("A@x.com")).await;
+    assert_eq!(code(taken), Code::EmailTaken);
+    let (mut made, mut unknown) = (1, 0);
+    while let Some(response) = rush.join_next().await {
+        match response.unwrap() {
+            Ok(_) => made += 1,
+            refused => match code(refused) {
+                Code::Unavailable => {}
+                code => {
+                    assert_eq!(code, Code::Timeout);
+                    unknown += 1;
+                }
+            },
+        }
+    }
+    // Nobody who was refused is a user.
+    let users = app.count("select count(*) from identity.users").await;
+    assert!(
+        (made..=made + unknown).contains(&users),
+        "{users} users, {made} made"
+    );
     app.finish().await;
 }

@@ -73,6 +73,10 @@ impl Provisioning {
         key: Option<&Key>,
         new: NewUser,
     ) -> Result<Reply<wire::User>> {
+        if let Some(reply) = idempotency::find_replay(&self.pool, SCHEMA, key).await? {
+            return Ok(reply);
+        }
+        self.check_free(&new).await?;
         let hash = self.hasher.hash(&new.password).await?;
         match self.reserve(key, &new, &hash).await? {
             Reserved::Replay(reply) => Ok(*reply),
@@ -87,6 +91,16 @@ impl Provisioning {
                 Ok(Reply::fresh(convert::user(finished?)))
             }
         }
+    }
+
+    /// Refuses what the first step would refuse, before the cost of a hash.
+    async fn check_free(&self, new: &NewUser) -> Result<()> {
+        let mut conn = self.pool.acquire().await?;
+        find_referral(&mut conn, new).await?;
+        if users::is_reserved(&mut conn, &new.email.canonical()).await? {
+            return Err(Error::EmailTaken);
+        }
+        Ok(())
     }
 
     /// Lets a worker resume the creation now. If that fails, one does when the claim's lease ends.
@@ -121,14 +135,7 @@ impl Provisioning {
         new: &NewUser,
         hash: &str,
     ) -> Result<UserId> {
-        let referral_user_id = match &new.code {
-            None => None,
-            Some(code) => Some(
-                users::find_by_referral_code(conn, code.as_str())
-                    .await?
-                    .ok_or(Error::InviteInvalid)?,
-            ),
-        };
+        let referral_user_id = find_referral(conn, new).await?;
         let (id, now) = (self.ids.next(), self.clock.now());
         let referral_code = ReferralCode::generate(&self.ids);
         let reservation = Reservation {
@@ -225,4 +232,13 @@ impl Provisioning {
             .await?
             .ok_or_else(|| Failure::unavailable("the creation of the user").into())
     }
+}
+
+/// Returns the user whose referral code the creation names.
+async fn find_referral(conn: &mut PgConnection, new: &NewUser) -> Result<Option<UserId>> {
+    let Some(code) = &new.code else {
+        return Ok(None);
+    };
+    let referral = users::find_by_referral_code(conn, code.as_str()).await?;
+    Ok(Some(referral.ok_or(Error::InviteInvalid)?))
 }

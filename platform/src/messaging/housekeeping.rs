@@ -6,7 +6,7 @@ use sqlx::PgPool;
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
-use crate::pg::Schema;
+use crate::pg::{self, Schema};
 
 const GAUGE_INTERVAL: Duration = Duration::from_secs(5);
 /// Rounds of gauges for each purge: one purge a minute.
@@ -71,7 +71,7 @@ async fn update_gauges(pool: &PgPool, schema: Schema) -> Result<(), sqlx::Error>
                  where parked_at is not null)::float8 as dead_letters
          from :schema.outbox_pending",
     );
-    let gauges: Gauges = sqlx::query_as(sql).fetch_one(pool).await?;
+    let gauges: Gauges = pg::bounded(sqlx::query_as(sql).fetch_one(pool)).await?;
     metrics::gauge!("outbox_unpublished").set(gauges.unpublished);
     metrics::gauge!("outbox_oldest_unpublished_seconds").set(gauges.oldest_seconds);
     metrics::gauge!("dead_letters").set(gauges.dead_letters);

@@ -7,7 +7,7 @@ use sqlx::PgPool;
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use crate::pg::Schema;
+use crate::pg::{self, Schema};
 
 /// Time from the last renewal to expiry, by the database's clock.
 const TTL: Duration = Duration::from_secs(6);
@@ -68,12 +68,12 @@ impl Lease {
              set holder = excluded.holder, expires_at = excluded.expires_at
              where lease.holder = excluded.holder or lease.expires_at < now()",
         );
-        let taken = sqlx::query(sql)
+        let take = sqlx::query(sql)
             .bind(self.name)
             .bind(self.holder)
             .bind(TTL.as_secs_f64())
-            .execute(&self.pool)
-            .await?;
+            .execute(&self.pool);
+        let taken = pg::bounded(take).await?;
         let held = taken.rows_affected() == 1;
         self.last_attempt = Some(Attempt { at, held });
         Ok(held)
@@ -85,11 +85,11 @@ impl Lease {
         let sql = self
             .schema
             .sql("delete from :schema.leases where name = $1 and holder = $2");
-        sqlx::query(sql)
+        let delete = sqlx::query(sql)
             .bind(self.name)
             .bind(self.holder)
-            .execute(&self.pool)
-            .await?;
+            .execute(&self.pool);
+        pg::bounded(delete).await?;
         Ok(())
     }
 }

@@ -20,7 +20,11 @@ use super::{
     pending::Pending,
     publish::{self, Row},
 };
-use crate::{backoff::Backoff, failpoint, pg::Schema};
+use crate::{
+    backoff::Backoff,
+    failpoint,
+    pg::{self, Schema},
+};
 
 /// Events per batch; JetStream stores up to 1 000 together.
 const BATCH: u16 = 1_000;
@@ -138,12 +142,12 @@ impl Relay {
             ensure_stream(&self.js, self.schema).await?;
             self.stream_exists = true;
         }
-        let pending = Pending::read(&self.pool, self.schema, BATCH).await?;
+        let pending = pg::bounded(Pending::read(&self.pool, self.schema, BATCH)).await?;
         if pending.positions.is_empty() {
             return Ok(PollOutcome::Idle);
         }
         let full = pending.positions.len() == usize::from(BATCH);
-        let rows = self.rows(&pending.positions).await?;
+        let rows = pg::bounded(self.rows(&pending.positions)).await?;
         let published = publish::in_order(&self.js, self.schema, rows, None).await;
         // After a crash or an error here the batch is published again.
         failpoint::hit("outbox.published");
@@ -151,9 +155,8 @@ impl Relay {
             return Err("failpoint outbox.published".into());
         }
         if !published.positions.is_empty() {
-            pending
-                .remove(&self.pool, self.schema, &published.positions)
-                .await?;
+            let removed = pending.remove(&self.pool, self.schema, &published.positions);
+            pg::bounded(removed).await?;
             metrics::counter!("outbox_published_total").increment(published.positions.len() as u64);
         }
         match published.error {

@@ -1,8 +1,16 @@
 //! Classification of database errors: a violated constraint, a transient error, or a fault.
 
-use std::{borrow::Cow, error::Error, time::Duration};
+use std::{
+    borrow::Cow,
+    error::Error,
+    sync::Mutex,
+    time::{Duration, Instant},
+};
 
-use sqlx::{error::DatabaseError, postgres::PgQueryResult};
+use sqlx::{
+    error::DatabaseError,
+    postgres::{PgDatabaseError, PgQueryResult},
+};
 
 use crate::error::{Code, Failure};
 
@@ -15,7 +23,15 @@ const TRANSIENT: [&str; 7] = [
     "55P03", "57014", "25P03", "57P01", "57P02", "57P03", "57P05",
 ];
 
-/// Returns whether a retry may succeed: the database is unavailable, busy or restarting.
+/// SQLSTATEs that say that the session is of no use any more: its server is read-only, as after a
+/// switchover, its transaction is aborted, or its prepared statement is gone.
+const UNUSABLE_SESSION: [&str; 3] = ["25006", "25P02", "26000"];
+
+/// When an error last said that the sessions opened before are of no use.
+static SESSIONS_ENDED_AT: Mutex<Option<Instant>> = Mutex::new(None);
+
+/// Returns whether a retry may succeed: the database is unavailable, busy or restarting, or another
+/// session is needed.
 pub fn is_transient(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Io(_)
@@ -27,14 +43,45 @@ pub fn is_transient(error: &sqlx::Error) -> bool {
         | sqlx::Error::BeginFailed => true,
         sqlx::Error::Database(database) => database.code().is_some_and(|code| {
             // 08 connection exception, 53 insufficient resources, 40 transaction rollback
-            ["08", "53", "40"].contains(&&code[..2]) || TRANSIENT.contains(&code.as_ref())
+            ["08", "53", "40"].contains(&&code[..2])
+                || TRANSIENT.contains(&code.as_ref())
+                || needs_new_session(database.as_ref())
         }),
         _ => false,
     }
 }
 
+/// Whether only another session can succeed.
+fn needs_new_session(error: &dyn DatabaseError) -> bool {
+    let code = error.code();
+    code.is_some_and(|code| UNUSABLE_SESSION.contains(&code.as_ref())) || is_plan_outdated(error)
+}
+
+/// Whether a migration changed the columns that a prepared statement returns (0A000): each execution
+/// in the session fails. The message may be translated, the name of the routine is not.
+fn is_plan_outdated(error: &dyn DatabaseError) -> bool {
+    let error = error.try_downcast_ref::<PgDatabaseError>();
+    error.is_some_and(|error| error.routine() == Some("RevalidateCachedQuery"))
+}
+
+/// Has the pools close the sessions that are open now, if the error says that they are of no use.
+fn end_sessions_after(error: &sqlx::Error) {
+    if error.as_database_error().is_some_and(needs_new_session)
+        && let Ok(mut ended_at) = SESSIONS_ENDED_AT.lock()
+    {
+        *ended_at = Some(Instant::now());
+    }
+}
+
+/// Returns whether an error ended the sessions of this age.
+pub(super) fn has_ended_sessions_of_age(age: Duration) -> bool {
+    let ended_at = SESSIONS_ENDED_AT.lock().ok().and_then(|ended_at| *ended_at);
+    ended_at.is_some_and(|ended_at| age >= ended_at.elapsed())
+}
+
 impl From<sqlx::Error> for Failure {
     fn from(error: sqlx::Error) -> Self {
+        end_sessions_after(&error);
         if is_transient(&error) {
             Self::new(Code::Unavailable, "the database is unavailable").with_source(error)
         } else {

@@ -4,19 +4,23 @@
 //! service lives here.
 
 mod errors;
+mod pool;
 mod server;
 
-use std::{str::FromStr as _, time::Duration};
+use std::{io, str::FromStr as _, time::Duration};
 
 use sqlx::{
-    AssertSqlSafe, Connection as _, PgConnection, PgPool, Postgres, Transaction,
-    migrate::Migrator,
-    postgres::{PgConnectOptions, PgPoolOptions},
+    AssertSqlSafe, Connection as _, PgConnection, PgPool, Postgres, Transaction, migrate::Migrator,
+    postgres::PgConnectOptions,
 };
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 
 pub use errors::{ensure_affected, is_transient, on_constraint, retry_serialization};
+pub use pool::{Options, connect};
 pub use server::{UnsupportedServer, is_reachable, wait_until_ready};
+
+/// How long a background task waits for a statement: longer than the server lets one run.
+const STATEMENT_LIMIT: Duration = Duration::from_secs(7);
 
 /// How long `migrate` waits for the database to become available.
 const MIGRATE_TIMEOUT: Duration = Duration::from_mins(1);
@@ -60,86 +64,24 @@ impl Schema {
     }
 }
 
-/// Settings of a pool. `Options::new` has the values of a service.
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// Name in `pg_stat_activity`.
-    pub application_name: &'static str,
-    /// Maximum number of connections.
-    pub max_connections: u32,
-    /// Limit of the wait for a connection.
-    pub acquire_timeout: Duration,
-    /// Server-side limit of a statement.
-    pub statement_timeout: Duration,
-    /// Server-side limit of the wait for a lock.
-    pub lock_timeout: Duration,
-    /// Server-side limit of an idle transaction.
-    pub idle_in_transaction_timeout: Duration,
+/// Bounds statements in time. The server's limits do not end the wait for a server that is gone without
+/// closing the connection.
+pub async fn within<T>(
+    limit: Duration,
+    statements: impl Future<Output = Result<T, sqlx::Error>>,
+) -> Result<T, sqlx::Error> {
+    let result = timeout(limit, statements).await;
+    result.unwrap_or_else(|_elapsed| {
+        let timed_out = io::Error::new(io::ErrorKind::TimedOut, "no response from Postgres");
+        Err(sqlx::Error::Io(timed_out))
+    })
 }
 
-impl Options {
-    /// Returns the values of a service: a call fails within 3 seconds if the database hangs.
-    pub const fn new(application_name: &'static str) -> Self {
-        Self {
-            application_name,
-            max_connections: 16,
-            acquire_timeout: Duration::from_millis(2_500),
-            statement_timeout: Duration::from_secs(5),
-            lock_timeout: Duration::from_secs(2),
-            idle_in_transaction_timeout: Duration::from_secs(10),
-        }
-    }
-
-    fn settings(&self) -> [(&'static str, String); 3] {
-        let millis = |timeout: Duration| format!("{}ms", timeout.as_millis());
-        [
-            ("statement_timeout", millis(self.statement_timeout)),
-            ("lock_timeout", millis(self.lock_timeout)),
-            (
-                "idle_in_transaction_session_timeout",
-                millis(self.idle_in_transaction_timeout),
-            ),
-        ]
-    }
-}
-
-/// Creates a pool that connects on first use. Fails on a malformed URL only.
-pub fn connect(url: &str, options: &Options) -> Result<PgPool, sqlx::Error> {
-    let server = PgConnectOptions::from_str(url)?
-        .application_name(options.application_name)
-        .options(options.settings());
-    Ok(PgPoolOptions::new()
-        .max_connections(options.max_connections)
-        .acquire_timeout(options.acquire_timeout)
-        // A connection that was used a moment ago needs no test: its release was one.
-        .test_before_acquire(false)
-        .before_acquire(|connection, meta| {
-            Box::pin(async move {
-                if meta.idle_for > Duration::from_secs(1) {
-                    connection.ping().await?;
-                }
-                Ok(true)
-            })
-        })
-        .after_release(|connection, _| Box::pin(is_idle(connection)))
-        .connect_lazy_with(server))
-}
-
-/// Returns whether the session is outside a transaction: only there a simple query is its own
-/// transaction, with the same start time. In an aborted transaction the query fails, and the pool
-/// discards the connection as well.
-async fn is_idle(connection: &mut PgConnection) -> Result<bool, sqlx::Error> {
-    use sqlx::Row as _;
-    let row = sqlx::raw_sql("select now() = statement_timestamp()")
-        .fetch_one(connection)
-        .await?;
-    // Simple queries return text.
-    let idle = row.try_get_unchecked::<bool, _>(0)?;
-    if !idle {
-        metrics::counter!("db_connections_discarded_total").increment(1);
-        tracing::warn!("postgres: connection was left inside a transaction, discarded");
-    }
-    Ok(idle)
+/// Bounds a statement of a background task in time; a request has the deadline of its caller.
+pub async fn bounded<T>(
+    statement: impl Future<Output = Result<T, sqlx::Error>>,
+) -> Result<T, sqlx::Error> {
+    within(STATEMENT_LIMIT, statement).await
 }
 
 /// Begins a transaction. Dropping it rolls it back.
@@ -150,7 +92,7 @@ async fn is_idle(connection: &mut PgConnection) -> Result<bool, sqlx::Error> {
 pub async fn tx(pool: &PgPool) -> Result<Transaction<'static, Postgres>, sqlx::Error> {
     // A caller that is cancelled here leaves the queue for a connection.
     let connection = pool.acquire().await?;
-    let begun = tokio::spawn(Transaction::begin(connection, None));
+    let begun = tokio::spawn(bounded(Transaction::begin(connection, None)));
     begun
         .await
         .unwrap_or_else(|_stopped| Err(sqlx::Error::WorkerCrashed))

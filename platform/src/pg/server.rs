@@ -5,7 +5,7 @@ use std::time::Duration;
 use sqlx::PgPool;
 use tokio::time::{sleep, timeout};
 
-use super::is_transient;
+use super::{bounded, is_transient};
 use crate::backoff::Backoff;
 
 /// How long the readiness check waits for a response.
@@ -20,17 +20,31 @@ pub enum UnsupportedServer {
     /// An acknowledged write has to survive a crash.
     #[error("synchronous_commit is {0}: acknowledged writes would not survive a crash")]
     SynchronousCommit(String),
+    /// A standby, or a server that is being promoted or restored.
+    #[error("the database is in recovery and accepts no writes")]
+    Recovery,
     /// The checks themselves failed, and not because the server is unavailable.
     #[error(transparent)]
     Database(#[from] sqlx::Error),
 }
 
-/// Waits until the server responds, without a time limit. Fails if it does not meet the requirements.
+impl UnsupportedServer {
+    /// Whether the server may meet the requirements later.
+    fn is_temporary(&self) -> bool {
+        match self {
+            Self::Recovery => true,
+            Self::Database(error) => is_transient(error),
+            Self::Locale | Self::SynchronousCommit(_) => false,
+        }
+    }
+}
+
+/// Waits until the server responds and accepts writes, without a time limit. Fails if it does not meet the requirements.
 pub async fn wait_until_ready(pool: &PgPool) -> Result<(), UnsupportedServer> {
     let mut retry = Backoff::new(Duration::from_millis(50), Duration::from_secs(1));
     loop {
         match verify(pool).await {
-            Err(UnsupportedServer::Database(error)) if is_transient(&error) => {
+            Err(error) if error.is_temporary() => {
                 tracing::info!(%error, "postgres: not available, waiting");
                 sleep(retry.next_delay()).await;
             }
@@ -40,26 +54,50 @@ pub async fn wait_until_ready(pool: &PgPool) -> Result<(), UnsupportedServer> {
 }
 
 async fn verify(pool: &PgPool) -> Result<(), UnsupportedServer> {
-    let (folds, synchronous_commit, fsync): (bool, String, String) = sqlx::query_as(
-        "select lower('É') = 'é', current_setting('synchronous_commit'), current_setting('fsync')",
-    )
-    .fetch_one(pool)
-    .await?;
-    if !folds {
+    let query = sqlx::query_as(
+        "select pg_is_in_recovery() as in_recovery, lower('É') = 'é' as folds_case,
+             current_setting('synchronous_commit') as synchronous_commit,
+             current_setting('fsync') as fsync,
+             current_setting('synchronous_standby_names') = ''
+                 and exists (select from pg_stat_replication) as has_asynchronous_standby",
+    );
+    let server: Server = bounded(query.fetch_one(pool)).await?;
+    if server.in_recovery {
+        return Err(UnsupportedServer::Recovery);
+    }
+    if !server.folds_case {
         return Err(UnsupportedServer::Locale);
     }
     // remote_apply is stronger than on; off, local and remote_write are weaker.
-    if synchronous_commit != "on" && synchronous_commit != "remote_apply" {
-        return Err(UnsupportedServer::SynchronousCommit(synchronous_commit));
+    if server.synchronous_commit != "on" && server.synchronous_commit != "remote_apply" {
+        let setting = server.synchronous_commit;
+        return Err(UnsupportedServer::SynchronousCommit(setting));
     }
-    if fsync != "on" {
+    if server.fsync != "on" {
+        let fsync = server.fsync;
         tracing::warn!("postgres: fsync is {fsync}, acknowledged writes may be lost in a crash");
+    }
+    if server.has_asynchronous_standby {
+        tracing::warn!(
+            "postgres: synchronous_standby_names is empty, a failover to the standby may lose \
+             acknowledged writes"
+        );
     }
     Ok(())
 }
 
-/// Whether the server responds now, for readiness checks.
+/// Properties of the server.
+#[derive(sqlx::FromRow)]
+struct Server {
+    in_recovery: bool,
+    folds_case: bool,
+    synchronous_commit: String,
+    fsync: String,
+    has_asynchronous_standby: bool,
+}
+
+/// Whether the server responds and accepts writes now, for readiness checks.
 pub async fn is_reachable(pool: &PgPool) -> bool {
-    let response = sqlx::query("select 1").execute(pool);
-    matches!(timeout(READINESS_TIMEOUT, response).await, Ok(Ok(_)))
+    let response = sqlx::query_scalar("select not pg_is_in_recovery()").fetch_one(pool);
+    matches!(timeout(READINESS_TIMEOUT, response).await, Ok(Ok(true)))
 }

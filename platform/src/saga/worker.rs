@@ -8,7 +8,7 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::{LEASE, Outcome, Saga, table::Item};
-use crate::messaging::Lease;
+use crate::{messaging::Lease, pg};
 
 /// The most items that are resumed concurrently.
 pub const CONCURRENCY: usize = 64;
@@ -64,7 +64,7 @@ impl<S: Saga> Worker<S> {
         }
         let taken = async {
             if lease.hold().await? {
-                S::TABLE.take_due(&self.pool, CONCURRENCY).await
+                pg::bounded(S::TABLE.take_due(&self.pool, CONCURRENCY)).await
             } else {
                 Ok(Vec::new())
             }
@@ -77,7 +77,7 @@ impl<S: Saga> Worker<S> {
 
     async fn attempt(&self, item: Item) {
         let recorded = if self.stop.is_cancelled() {
-            S::TABLE.give_back(&self.pool, item).await
+            pg::bounded(S::TABLE.give_back(&self.pool, item)).await
         } else {
             let outcome = self.outcome(item).await;
             self.record(item, &outcome).await
@@ -124,7 +124,7 @@ impl<S: Saga> Worker<S> {
             }
         }
         match outcome.due(attempts) {
-            Some(due) => S::TABLE.postpone(&self.pool, item, due, &error).await,
+            Some(due) => pg::bounded(S::TABLE.postpone(&self.pool, item, due, &error)).await,
             None => Ok(()),
         }
     }
@@ -133,7 +133,7 @@ impl<S: Saga> Worker<S> {
         let mut ticks = interval(GAUGES_INTERVAL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         while self.stop.run_until_cancelled(ticks.tick()).await.is_some() {
-            match S::TABLE.backlog(&self.pool).await {
+            match pg::bounded(S::TABLE.backlog(&self.pool)).await {
                 Ok((items, oldest)) => {
                     metrics::gauge!("saga_items", "saga" => S::NAME).set(items);
                     metrics::gauge!("saga_oldest_seconds", "saga" => S::NAME).set(oldest);

@@ -150,12 +150,18 @@ async fn constraints_are_mapped_by_name(_: PgPoolOptions, options: PgConnectOpti
     assert!(ensure_affected(updated.execute(&pool).await.unwrap(), 1).is_err());
 }
 
-#[sqlx::test(migrations = false)]
-async fn wait_until_ready_waits_for_the_server(_: PgPoolOptions, options: PgConnectOptions) {
+/// Starts a proxy to the server, and returns how to connect through it.
+async fn proxy(options: &PgConnectOptions, connected: bool) -> (Proxy, PgConnectOptions) {
     let url = options.to_url_lossy();
     let server = format!("{}:{}", url.host_str().unwrap(), url.port().unwrap_or(5432));
-    let proxy = Proxy::to(server, false).await;
+    let proxy = Proxy::to(server, connected).await;
     let through = options.clone().host("127.0.0.1").port(proxy.address.port());
+    (proxy, through)
+}
+
+#[sqlx::test(migrations = false)]
+async fn wait_until_ready_waits_for_the_server(_: PgPoolOptions, options: PgConnectOptions) {
+    let (proxy, through) = proxy(&options, false).await;
     let pool = pool(&through, 2);
     assert!(!pg::is_reachable(&pool).await);
     let ready = tokio::spawn({
@@ -182,6 +188,90 @@ async fn wait_until_ready_waits_for_the_server(_: PgPoolOptions, options: PgConn
         pg::is_reachable(&pool).await
     })
     .await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_connection_without_responses_is_closed(_: PgPoolOptions, options: PgConnectOptions) {
+    let (proxy, through) = proxy(&options, true).await;
+    let one = pool(&through, 1);
+    // Before a transaction begins.
+    assert_eq!(number(&one, "select 1::bigint").await, 1);
+    eventually("it is released", TIMEOUT, async || one.num_idle() == 1).await;
+    proxy.silence();
+    let unavailable = pg::tx(&one).await.unwrap_err();
+    assert_eq!(Failure::from(unavailable).code, Code::Unavailable);
+    eventually("another connection is used", TIMEOUT, async || {
+        pg::is_reachable(&one).await
+    })
+    .await;
+    // In a transaction, whose caller does not wait any longer.
+    proxy.connect();
+    let mut tx = pg::tx(&one).await.unwrap();
+    proxy.silence();
+    let statement = sqlx::query("select 1").execute(&mut *tx);
+    let waited = tokio::time::timeout(Duration::from_millis(50), statement).await;
+    assert!(waited.is_err(), "{waited:?}");
+    drop(tx);
+    eventually("another connection is used", TIMEOUT, async || {
+        pg::is_reachable(&one).await
+    })
+    .await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_session_whose_plans_are_outdated_is_closed(_: PgPoolOptions, options: PgConnectOptions) {
+    let two = pool(&options, 2);
+    execute(&two, "create table things (n integer)").await;
+    let read = async || sqlx::query("select n from things").fetch_all(&two).await;
+    let connections = tokio::join!(two.acquire(), two.acquire());
+    for connection in [connections.0.unwrap(), connections.1.unwrap()] {
+        let mut connection = connection;
+        let prepared = sqlx::query("select n from things");
+        prepared.fetch_all(&mut *connection).await.unwrap();
+    }
+    execute(&two, "alter table things alter n type bigint").await;
+    let outdated = Failure::from(read().await.unwrap_err());
+    assert_eq!(outdated.code, Code::Unavailable);
+    for _ in 0..4 {
+        read().await.unwrap();
+    }
+}
+
+/// Schema `fake` says whether the server is in recovery.
+const FAKE_RECOVERY: &str = "
+    create schema fake;
+    create table fake.recovery (active boolean);
+    insert into fake.recovery values (true);
+    create function fake.pg_is_in_recovery() returns boolean language sql as
+        'select active from fake.recovery'";
+
+#[sqlx::test(migrations = false)]
+async fn a_server_in_recovery_is_waited_for(_: PgPoolOptions, options: PgConnectOptions) {
+    let other = pool(&options, 1);
+    execute(&other, FAKE_RECOVERY).await;
+    let url = options.to_url_lossy();
+    let separator = if url.query().is_some() { '&' } else { '?' };
+    let url = format!("{url}{separator}options[search_path]=fake,pg_catalog");
+    let mut wanted = pg::Options::new("platform-tests");
+    wanted.max_connections = 1;
+    let pool = pg::connect(&url, &wanted).unwrap();
+    assert!(!pg::is_reachable(&pool).await);
+    let ready = tokio::spawn({
+        let pool = pool.clone();
+        async move { pg::wait_until_ready(&pool).await }
+    });
+    let pid = "select pg_backend_pid()::bigint";
+    // Not taken from the pool again.
+    assert_ne!(number(&pool, pid).await, number(&pool, pid).await);
+    assert!(!ready.is_finished());
+    execute(&other, "update fake.recovery set active = false").await;
+    tokio::time::timeout(TIMEOUT, ready)
+        .await
+        .unwrap()
+        .unwrap()
+        .unwrap();
+    assert!(pg::is_reachable(&pool).await);
+    assert_eq!(number(&pool, pid).await, number(&pool, pid).await);
 }
 
 #[sqlx::test(migrations = false)]

@@ -1,4 +1,4 @@
-//! A TCP proxy that a test can disconnect from its server.
+//! A TCP proxy that a test can disconnect from its server, or silence.
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -8,24 +8,38 @@ use tokio::{
     sync::watch,
 };
 
-/// Forwards connections while it is connected; [`Proxy::disconnect`] closes the open ones.
+/// Forwards connections while it is connected.
 pub(crate) struct Proxy {
     pub(crate) address: SocketAddr,
-    connected: Arc<watch::Sender<bool>>,
+    mode: Arc<watch::Sender<Mode>>,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Mode {
+    Connected,
+    /// Open connections are closed.
+    Disconnected,
+    /// Connections that are open by now stay open, and nothing is forwarded.
+    Silenced,
 }
 
 impl Proxy {
     pub(crate) async fn to(server: String, connected: bool) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let connected = Arc::new(watch::Sender::new(connected));
-        let state = Arc::clone(&connected);
+        let mode = if connected {
+            Mode::Connected
+        } else {
+            Mode::Disconnected
+        };
+        let mode = Arc::new(watch::Sender::new(mode));
+        let state = Arc::clone(&mode);
         tokio::spawn(async move {
             loop {
                 let (mut client, _) = listener.accept().await.unwrap();
                 let (mut state, server) = (state.subscribe(), server.clone());
                 tokio::spawn(async move {
-                    if !*state.borrow_and_update() {
+                    if *state.borrow_and_update() == Mode::Disconnected {
                         return;
                     }
                     let mut upstream = TcpStream::connect(server).await.unwrap();
@@ -33,17 +47,22 @@ impl Proxy {
                         _ = copy_bidirectional(&mut client, &mut upstream) => {}
                         _ = state.changed() => {}
                     }
+                    let _ended = state.wait_for(|mode| *mode != Mode::Silenced).await;
                 });
             }
         });
-        Self { address, connected }
+        Self { address, mode }
     }
 
     pub(crate) fn disconnect(&self) {
-        self.connected.send_replace(false);
+        self.mode.send_replace(Mode::Disconnected);
+    }
+
+    pub(crate) fn silence(&self) {
+        self.mode.send_replace(Mode::Silenced);
     }
 
     pub(crate) fn connect(&self) {
-        self.connected.send_replace(true);
+        self.mode.send_replace(Mode::Connected);
     }
 }

@@ -7,13 +7,14 @@ use std::{
     pin::Pin,
     sync::Arc,
     task::{Context, Poll},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use http::{
     HeaderMap, HeaderValue, Request, Response,
     header::{AUTHORIZATION, WWW_AUTHENTICATE},
 };
+use tokio::time::timeout;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tonic::{Status, body::Body};
 use tower::{Layer, Service};
@@ -34,6 +35,10 @@ use crate::{
 
 /// The services of tools, which anybody may call. All other RPCs are those of the descriptors.
 const TOOLS: [&str; 2] = ["/grpc.health.", "/grpc.reflection."];
+
+/// How long a handler runs on after its caller's deadline at most. It ends what waits for a peer that
+/// is gone without closing the connection, such as a statement.
+const HANDLER_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// The layer.
 #[derive(Clone)]
@@ -134,7 +139,7 @@ impl Shared {
     }
 
     /// Authenticates the request and runs the handler in its own task. A client that disconnects, or
-    /// a deadline that passes, ends the wait and does not cancel the handler.
+    /// a deadline that passes, ends the wait and does not cancel the handler; [`HANDLER_TIMEOUT`] does.
     async fn run<S>(
         &self,
         mut inner: S,
@@ -152,7 +157,8 @@ impl Shared {
             Err(failure) => return challenge(failure),
         }
         let deadline = deadline::received(request.headers());
-        let work = deadline::within(deadline, inner.call(request));
+        let work = timeout(HANDLER_TIMEOUT, inner.call(request));
+        let work = deadline::within(deadline, work);
         let task = self.tasks.spawn(work.in_current_span());
         let expired = async {
             match deadline {
@@ -163,7 +169,10 @@ impl Shared {
         tokio::select! {
             biased;
             result = task => match result {
-                Ok(Ok(response)) => response,
+                Ok(Ok(Ok(response))) => response,
+                Ok(Err(_elapsed)) => {
+                    error_response(Failure::new(Code::Timeout, "the call took too long"))
+                }
                 Err(panic) => error_response(Failure::internal(panic)),
             },
             () = expired => {

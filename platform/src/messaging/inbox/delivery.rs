@@ -12,10 +12,10 @@ use tracing::Instrument as _;
 use super::{Applied, Consumer, Effect, Envelope, envelope};
 use crate::{
     backoff::Backoff,
-    error::Failure,
+    error::{Code, Failure},
     failpoint,
     messaging::dead_letters::{self, FailedDelivery},
-    telemetry,
+    pg, telemetry,
 };
 
 /// Maximum delay after a transient error; short, so that recovery is noticed soon.
@@ -42,7 +42,7 @@ pub(super) async fn handle<E: Effect>(
     let envelope = Envelope::read(&message);
     let span = span(consumer, envelope.as_ref().ok());
     async {
-        let outcome = apply(consumer, effect, envelope, &message).await;
+        let outcome = apply(consumer, pool, effect, envelope, &message).await;
         failpoint::hit("inbox.applied");
         let ack = ack_for(consumer, pool, &message, outcome).await;
         if let Err(error) = message.ack_with(ack).await {
@@ -70,6 +70,7 @@ fn span(consumer: &Consumer, envelope: Option<&Envelope>) -> tracing::Span {
 
 async fn apply<E: Effect>(
     consumer: &Consumer,
+    pool: &PgPool,
     effect: &E,
     envelope: Result<Envelope, String>,
     message: &Message,
@@ -88,6 +89,11 @@ async fn apply<E: Effect>(
         Ok(Ok(Err(failure))) if failure.code.is_transient() => Outcome::Deferred(failure),
         Ok(Ok(Err(failure))) => Outcome::Failed(with_causes(&failure)),
         Ok(Err(_panic)) => Outcome::Failed("the handler panicked".to_owned()),
+        // A database that does not respond is not the event's fault.
+        Err(_elapsed) if !pg::is_reachable(pool).await => {
+            let reason = "timed out while the database is unavailable";
+            Outcome::Deferred(Failure::new(Code::Unavailable, reason))
+        }
         Err(_elapsed) => Outcome::Failed(format!("timed out after {:?}", consumer.effect_timeout)),
     }
 }
@@ -144,7 +150,8 @@ async fn record(
         message,
         reason: &reason,
     };
-    match dead_letters::record_failure(pool, consumer.schema, delivery, max_failures).await {
+    let recorded = dead_letters::record_failure(pool, consumer.schema, delivery, max_failures);
+    match pg::bounded(recorded).await {
         Ok(failures) if failures >= max_failures => {
             let consumer = consumer.name();
             tracing::error!(consumer, reason, "inbox: event failed too often, parked");

@@ -1,6 +1,6 @@
 //! Puts wallet-svc together.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::{future::ready, net::SocketAddr, sync::Arc};
 
 use platform::{
     grpc::{client, server::Server},
@@ -86,6 +86,9 @@ impl Application for Service {
             postings,
             assets: AssetDirectory::new(backbone.pool()),
         };
+        let queue = ledger.postings.clone();
+        let readiness = &runtime.readiness;
+        readiness.require("posting-worker", move || ready(queue.check_worker()));
         let pool = backbone.pool();
         let services =
             Services::new(&config, &runtime, pool, users, &ledger, methods, keys).await?;

@@ -95,16 +95,14 @@ impl Batch {
         basis: Basis,
         session: &mut Session,
         ids: &Ids,
-    ) -> Attempt {
-        let attempt = match self.resolve(session).await {
-            Ok(Some(results)) => Ok(Attempt::Done(results)),
-            Ok(None) => match basis {
-                Basis::Cached => self.attempt_cached(session, ids).await,
-                Basis::Locked => self.attempt_locked(session, ids).await,
-            },
-            Err(error) => Err(error),
-        };
-        attempt.unwrap_or_else(Attempt::from)
+    ) -> Result<Attempt, sqlx::Error> {
+        if let Some(results) = self.resolve(session).await? {
+            return Ok(Attempt::Done(results));
+        }
+        match basis {
+            Basis::Cached => self.attempt_cached(session, ids).await,
+            Basis::Locked => self.attempt_locked(session, ids).await,
+        }
     }
 
     /// Returns the transactions of a commit of which it is not known whether it took effect.

@@ -28,14 +28,16 @@
 //!
 //! # Failures
 //!
+//! * An attempt has 2.5 seconds; a connection that is silent for longer is lost.
 //! * An error other than a conflict or duplicate ends the session, connection and cache together. The
 //!   batch is tried again under locks, for up to 2.5 seconds while errors are transient; then its
 //!   callers get `unavailable`.
 //! * A commit without a reply is pending. Each attempt writes its id into `posted_batches`; the next
 //!   attempt inserts the same id first: either it is there, and the batch is done, or the lost
 //!   transaction can never be committed. An outcome that stays unknown is reported as `timeout`.
-//! * A batch that fails otherwise is posted one by one, so that a bad posting fails alone.
+//! * A batch that fails otherwise, or panics, is posted one by one, so that a bad posting fails alone.
 //! * A full queue rejects with `unavailable`.
+//! * The process stops if the worker ends, and is not ready while the worker does not get on.
 //!
 //! # Expiry
 //!
@@ -63,6 +65,7 @@ mod batch;
 mod cache;
 mod committed;
 mod existing;
+mod heartbeat;
 mod parameters;
 mod pending;
 mod policy;

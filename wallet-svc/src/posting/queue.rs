@@ -9,6 +9,7 @@ use platform::{
 use tokio::sync::{mpsc, oneshot};
 use tracing::Span;
 
+use super::heartbeat::Heartbeat;
 use crate::{
     ledger::{Command, LedgerError},
     transaction::model::Transaction,
@@ -73,11 +74,19 @@ pub(super) struct PostingRequest {
 
 /// The sending side of the queue. Cloning is cheap.
 #[derive(Debug, Clone)]
-pub(crate) struct PostingQueue(mpsc::Sender<PostingRequest>);
+pub(crate) struct PostingQueue {
+    requests: mpsc::Sender<PostingRequest>,
+    heartbeat: Heartbeat,
+}
 
-pub(super) fn queue() -> (PostingQueue, mpsc::Receiver<PostingRequest>) {
-    let (sender, receiver) = mpsc::channel(QUEUE_CAPACITY);
-    (PostingQueue(sender), receiver)
+/// Makes a queue for a worker with this heartbeat.
+pub(super) fn queue(heartbeat: Heartbeat) -> (PostingQueue, mpsc::Receiver<PostingRequest>) {
+    let (requests, receiver) = mpsc::channel(QUEUE_CAPACITY);
+    let queue = PostingQueue {
+        requests,
+        heartbeat,
+    };
+    (queue, receiver)
 }
 
 impl PostingQueue {
@@ -89,9 +98,15 @@ impl PostingQueue {
             span: Span::current(),
             reply,
         };
-        let queued = self.0.try_send(request);
+        let queued = self.requests.try_send(request);
         queued.map_err(|_full_or_closed| PostingError::Unavailable)?;
         result.await.unwrap_or(Err(PostingError::Unavailable))
+    }
+
+    /// Fails if the worker has ended or does not get on, for readiness.
+    pub(crate) fn check_worker(&self) -> anyhow::Result<()> {
+        anyhow::ensure!(!self.requests.is_closed(), "the worker has ended");
+        self.heartbeat.check()
     }
 }
 

@@ -1,6 +1,8 @@
 //! The worker's connection to Postgres and the cache of what was committed over it. Neither outlives
 //! the other: a new connection may lead to another server, or to an earlier state of the same.
 
+use std::time::Duration;
+
 use platform::pg;
 use sqlx::{PgPool, Postgres, pool::PoolConnection};
 
@@ -20,15 +22,27 @@ impl Session {
             cache: BalanceCache::default(),
         })
     }
+
+    /// Closes the connection without waiting for the server, which may be gone.
+    pub(super) fn close(self) {
+        drop(self.conn.detach());
+    }
 }
 
-/// Makes the worker's pool: one connection to post on, and one while the pool tests the last.
+/// Makes the worker's pool: one connection to post on, and one while another is opened.
+///
+/// Its limits are shorter than those of requests, because all postings wait for the worker: a locked
+/// row or a lost connection may hold them up for a moment only. What the server keeps open for a lost
+/// connection has to end before the batch is given up.
 ///
 /// Plans are made once, since the arrays of two batches differ in length only, and find each row by
 /// its key: the planner cannot know how few rows of a table a batch reads.
 pub(crate) fn connect(url: &str) -> Result<PgPool, sqlx::Error> {
     let options = pg::Options {
         max_connections: 2,
+        acquire_timeout: Duration::from_millis(1_500),
+        statement_timeout: Duration::from_secs(2),
+        idle_in_transaction_timeout: Duration::from_secs(2),
         ..pg::Options::new("wallet-svc posting")
     };
     let separator = if url.contains('?') { '&' } else { '?' };

@@ -1,8 +1,13 @@
 //! The posting worker: takes what is queued, posts it in batches, replies to the callers.
 
-use std::{collections::HashSet, io, mem, time::Duration};
+use std::{collections::HashSet, io, mem, panic::AssertUnwindSafe, time::Duration};
 
-use platform::{ids::Ids, pg::is_transient};
+use futures::FutureExt as _;
+use platform::{
+    backoff::Backoff,
+    ids::Ids,
+    pg::{self, is_transient},
+};
 use sqlx::{PgPool, error::DatabaseError};
 use tokio::{
     runtime,
@@ -14,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     batch::Batch,
+    heartbeat::Heartbeat,
     policy::{Attempt, Basis, Cooldown, Next, next},
     queue::{PostingError, PostingQueue, PostingRequest, PostingResult, queue},
     session::Session,
@@ -21,11 +27,12 @@ use super::{
 
 /// The most postings in a batch.
 const MAX_BATCH: usize = 256;
+/// How long an attempt may take: longer than the server lets a statement run.
+const ATTEMPT_TIMEOUT: Duration = Duration::from_millis(2_500);
 /// How long a batch is retried while errors are transient.
 const RETRY_TIMEOUT: Duration = Duration::from_millis(2_500);
-/// The first and the longest pause between two attempts.
-const RETRY_PAUSE: Duration = Duration::from_millis(2);
-const MAX_RETRY_PAUSE: Duration = Duration::from_millis(250);
+/// The pauses between attempts.
+const RETRY: Backoff = Backoff::new(Duration::from_millis(2), Duration::from_millis(250));
 /// How often a batch is retried after another replica was first with an operation or key.
 const MAX_DUPLICATES: u32 = 2;
 
@@ -37,18 +44,21 @@ pub(crate) struct PostingWorker {
     /// Kept from batch to batch, until an error ends it.
     session: Option<Session>,
     cooldown: Cooldown,
+    heartbeat: Heartbeat,
 }
 
 impl PostingWorker {
     /// Makes a worker and the queue that it serves. The pool comes from [`super::connect`].
     pub(crate) fn new(pool: PgPool, ids: Ids) -> (PostingQueue, Self) {
-        let (sender, queue) = queue();
+        let heartbeat = Heartbeat::default();
+        let (sender, queue) = queue(heartbeat.clone());
         let worker = Self {
             queue,
             pool,
             ids,
             session: None,
             cooldown: Cooldown::default(),
+            heartbeat,
         };
         (sender, worker)
     }
@@ -96,9 +106,11 @@ impl PostingWorker {
             self.post(Batch::new(batch)).await;
             requests = repeats;
         }
+        self.heartbeat.end();
     }
 
     async fn post(&mut self, mut batch: Batch) {
+        self.heartbeat.start();
         let mut retries = Retries::new();
         let settled = match self.settle(&mut batch, &mut retries).await {
             Err(error) => self.resolve(&mut batch, &mut retries, error).await,
@@ -145,12 +157,15 @@ impl PostingWorker {
     ) -> Result<Vec<PostingResult>, sqlx::Error> {
         while batch.unknown().is_some() {
             let error = match self.open_session().await {
-                Ok(mut session) => match batch.resolve(&mut session).await {
+                Ok(mut session) => match contain(batch.resolve(&mut session)).await {
                     Ok(committed) => {
                         self.session = Some(session);
                         return committed.ok_or(failure);
                     }
-                    Err(error) => error,
+                    Err(error) => {
+                        session.close();
+                        error
+                    }
                 },
                 Err(error) => error,
             };
@@ -181,10 +196,12 @@ impl PostingWorker {
             Ok(session) => session,
             Err(error) => return Attempt::Failed(error),
         };
-        let attempt = batch.attempt(basis, &mut session, &self.ids).await;
+        let attempt = contain(batch.attempt(basis, &mut session, &self.ids)).await;
+        let attempt = attempt.unwrap_or_else(Attempt::from);
         match &attempt {
             Attempt::Failed(error) => {
                 tracing::debug!(%error, ?basis, "posting worker: attempt failed, session ended");
+                session.close();
                 return attempt;
             }
             Attempt::Conflict(error) => {
@@ -200,10 +217,19 @@ impl PostingWorker {
     }
 }
 
+/// Bounds an attempt in time, and turns a panic into an error of its batch.
+async fn contain<T>(
+    attempt: impl Future<Output = Result<T, sqlx::Error>>,
+) -> Result<T, sqlx::Error> {
+    let attempt = pg::within(ATTEMPT_TIMEOUT, attempt);
+    let result = AssertUnwindSafe(attempt).catch_unwind().await;
+    result.unwrap_or_else(|_panic| Err(sqlx::Error::Encode("the attempt panicked".into())))
+}
+
 /// How often and for how long a batch is retried under locks.
 struct Retries {
     deadline: Instant,
-    pause: Duration,
+    pauses: Backoff,
     duplicates: u32,
 }
 
@@ -211,7 +237,7 @@ impl Retries {
     fn new() -> Self {
         Self {
             deadline: Instant::now() + RETRY_TIMEOUT,
-            pause: RETRY_PAUSE,
+            pauses: RETRY,
             duplicates: 0,
         }
     }
@@ -227,13 +253,13 @@ impl Retries {
                 Ok(())
             };
         }
-        if Instant::now() + self.pause >= self.deadline {
+        let pause = self.pauses.next_delay();
+        if Instant::now() + pause >= self.deadline {
             return Err(error);
         }
         metrics::counter!("wallet_batch_retries_total").increment(1);
         tracing::debug!(%error, "posting worker: batch failed, retrying");
-        sleep(self.pause).await;
-        self.pause = (self.pause * 2).min(MAX_RETRY_PAUSE);
+        sleep(pause).await;
         Ok(())
     }
 }

@@ -1,10 +1,13 @@
 //! Database errors and lost replies: a posting takes effect once or not at all, and the response says
 //! which.
 
+use std::time::Duration;
+
 use futures::future::join_all;
 use platform::{error::Code, idempotency::is_replay, testing::eventually};
 use proto::wallet::v1::{self as wire, TransactionStatus};
 use sqlx::PgPool;
+use tokio::time::timeout;
 
 use crate::{
     harness::{DEADLINE, TestApp, keyed, payment, rejection, result, transfer, usd},
@@ -63,8 +66,18 @@ const ATTEMPTS: &str = "select case when is_called then last_value else 0 end fr
 async fn a_posting_is_retried_after_a_transient_error(pool: PgPool) {
     let app = app_with_faults(pool, ON_EACH_TRANSACTION).await;
     let wallet = app.funded_wallet("10").await;
-    // Deadlock, serialization failure, lost connection, shutdown, and an ended session.
-    let errors = ["40P01", "40001", "08006", "57P01", "terminate"];
+    // Deadlock, serialization failure, lost connection, shutdown, a read-only server, an aborted
+    // transaction, a lost statement, and an ended session.
+    let errors = [
+        "40P01",
+        "40001",
+        "08006",
+        "57P01",
+        "25006",
+        "25P02",
+        "26000",
+        "terminate",
+    ];
     for (sqlstate, paid) in errors.into_iter().zip(1_i64..) {
         inject(&app, sqlstate, 1).await;
         let request = || keyed(payment(&wallet, "1"), sqlstate, "00");
@@ -91,7 +104,7 @@ async fn a_posting_is_retried_after_a_transient_error(pool: PgPool) {
         let events = app.event_types(&payment.id).await;
         assert_eq!(events, ["TransactionCreated", "TransactionConfirmed"]);
     }
-    assert_eq!(app.balances(&wallet).await, [usd("5")]);
+    assert_eq!(app.balances(&wallet).await, [usd("2")]);
     app.finish().await;
 }
 
@@ -213,6 +226,67 @@ async fn a_reply_lost_at_any_statement_does_not_repeat_the_posting(pool: PgPool)
     let sent = "select count(*) from wallet.transactions where type = 'transfer'";
     assert_eq!(usize::try_from(app.count(sent).await), Ok(replies));
     assert!(replies > 1, "no reply was dropped");
+    app.finish().await;
+}
+
+/// How long postings may stand still after the connection to Postgres is lost.
+const RECOVERY: Duration = Duration::from_secs(10);
+
+#[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
+async fn a_silent_connection_is_replaced_at_any_statement(pool: PgPool) {
+    let proxy = PostgresProxy::start(&pool.connect_options()).await;
+    let app = TestApp::through_proxy(pool, proxy.options()).await;
+    let wallet = app.funded_wallet("100").await;
+    let mut replies = 0;
+    loop {
+        // Has no balance yet, which is created first.
+        let other = app.new_wallet().await;
+        proxy.silence_after(replies).await;
+        let sent = timeout(RECOVERY, app.transfer(&wallet, &other, "1", true)).await;
+        let silenced = proxy.has_dropped().await;
+        sent.expect("no posting within the time of recovery")
+            .unwrap();
+        assert_eq!(app.balances(&other).await, [usd("1")], "{replies}");
+        replies += 1;
+        if !silenced {
+            break;
+        }
+    }
+    assert_eq!(usize::try_from(app.count(TRANSFERS).await), Ok(replies));
+    assert!(replies > 1, "no connection was silenced");
+    app.finish().await;
+}
+
+#[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
+async fn a_posting_that_panics_does_not_fail_its_batch(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (wallet, other) = (app.funded_wallet("100").await, app.new_wallet().await);
+    let full = app.funded_wallet("100").await;
+    // The next sequence overflows, which panics in a debug build.
+    let set_sequence = async |sequence: i64| {
+        sqlx::query("update wallet.balances set sequence = $1 where wallet_id = $2::uuid")
+            .bind(sequence)
+            .bind(&full)
+            .execute(&app.pool)
+            .await
+            .unwrap();
+    };
+    set_sequence(i64::MAX).await;
+    let transfers = (0..60).map(|n| {
+        let from = if n % 20 == 7 { &full } else { &wallet };
+        app.transfer(from, &other, "1", true)
+    });
+    let (accepted, failed): (Vec<_>, Vec<_>) = join_all(transfers)
+        .await
+        .into_iter()
+        .partition(Result::is_ok);
+    assert_eq!((accepted.len(), failed.len()), (57, 3));
+    for rejected in failed {
+        assert_eq!(rejection(rejected).code, Code::Internal);
+    }
+    set_sequence(1).await;
+    app.transfer(&full, &other, "1", true).await.unwrap();
+    assert_eq!(app.balances(&other).await, [usd("58")]);
     app.finish().await;
 }
 

@@ -1,6 +1,13 @@
-//! A TCP proxy between a service and Postgres that drops replies, or a commit.
+//! A TCP proxy between a service and Postgres that drops replies, or a commit, or falls silent.
 
-use std::{mem, sync::Arc, time::Duration};
+use std::{
+    mem,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use sqlx::{
     PgPool,
@@ -19,7 +26,8 @@ use tokio::{
 /// The application name of the posting worker's connections.
 const POSTING_WORKER: &[u8] = b"wallet-svc posting";
 
-/// Forwards everything, except some messages of the posting worker: its connection is closed instead.
+/// Forwards everything, except some messages of the posting worker: its connection is closed instead,
+/// or stays open, and forwards nothing any more.
 pub(crate) struct PostgresProxy {
     options: PgConnectOptions,
     fault: Arc<Mutex<Fault>>,
@@ -36,6 +44,22 @@ enum Fault {
     OnceCounted(&'static str, PgPool, usize),
     /// The next commit, once this query counts a row.
     Commit(&'static str, PgPool),
+    /// All from the reply on that comes after this many.
+    SilenceAfter(usize),
+}
+
+/// What becomes of a reply.
+enum Reply {
+    Forward,
+    Close,
+    Silence,
+}
+
+/// A connection of the worker.
+#[derive(Clone)]
+struct Worker {
+    fault: Arc<Mutex<Fault>>,
+    silent: Arc<AtomicBool>,
 }
 
 impl PostgresProxy {
@@ -87,6 +111,11 @@ impl PostgresProxy {
         *self.fault.lock().await = Fault::Commit(count, pool.clone());
     }
 
+    /// Silences the connection that the reply after this many comes from.
+    pub(crate) async fn silence_after(&self, replies: usize) {
+        *self.fault.lock().await = Fault::SilenceAfter(replies);
+    }
+
     /// Whether everything was dropped; from now on nothing is.
     pub(crate) async fn has_dropped(&self) -> bool {
         matches!(mem::take(&mut *self.fault.lock().await), Fault::None)
@@ -94,16 +123,20 @@ impl PostgresProxy {
 }
 
 impl Fault {
-    async fn drops_reply(&mut self) -> bool {
+    async fn next_reply(&mut self) -> Reply {
         match self {
-            Self::None | Self::Commit(..) => false,
+            Self::None | Self::Commit(..) => Reply::Forward,
             Self::After(0) => {
                 *self = Self::None;
-                true
+                Reply::Close
             }
-            Self::After(replies) => {
+            Self::SilenceAfter(0) => {
+                *self = Self::None;
+                Reply::Silence
+            }
+            Self::After(replies) | Self::SilenceAfter(replies) => {
                 *replies -= 1;
-                false
+                Reply::Forward
             }
             Self::OnceCounted(query, pool, replies) => {
                 let drops = count(query, pool).await > 0;
@@ -111,7 +144,7 @@ impl Fault {
                 if *replies == 0 {
                     *self = Self::None;
                 }
-                drops
+                if drops { Reply::Close } else { Reply::Forward }
             }
         }
     }
@@ -144,27 +177,29 @@ async fn forward(client: TcpStream, postgres: TcpStream, fault: Arc<Mutex<Fault>
     if to_postgres.write_all(&buffer[..length]).await.is_err() {
         return;
     }
-    let fault = is_worker.then_some(fault);
+    let worker = is_worker.then(|| Worker {
+        fault,
+        silent: Arc::default(),
+    });
     tokio::select! {
-        () = forward_requests(from_client, to_postgres, fault.clone()) => {}
-        () = forward_replies(from_postgres, to_client, fault) => {}
+        () = forward_requests(from_client, to_postgres, worker.clone()) => {}
+        () = forward_replies(from_postgres, to_client, worker) => {}
     }
 }
 
-async fn forward_requests(
-    mut from: OwnedReadHalf,
-    mut to: OwnedWriteHalf,
-    fault: Option<Arc<Mutex<Fault>>>,
-) {
+async fn forward_requests(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, worker: Option<Worker>) {
     let mut buffer = vec![0; 1 << 16];
     while let Ok(length @ 1..) = from.read(&mut buffer).await {
         let bytes = &buffer[..length];
         let mut dropped = None;
-        if let Some(fault) = &fault
-            && contains(bytes, b"COMMIT")
-        {
-            // Not locked while waiting: other connections go on.
-            dropped = fault.lock().await.take_commit();
+        if let Some(worker) = &worker {
+            if worker.silent.load(Ordering::SeqCst) {
+                continue;
+            }
+            if contains(bytes, b"COMMIT") {
+                // Not locked while waiting: other connections go on.
+                dropped = worker.fault.lock().await.take_commit();
+            }
         }
         if let Some((query, pool)) = dropped {
             while count(query, &pool).await == 0 {
@@ -178,19 +213,22 @@ async fn forward_requests(
     }
 }
 
-async fn forward_replies(
-    mut from: OwnedReadHalf,
-    mut to: OwnedWriteHalf,
-    fault: Option<Arc<Mutex<Fault>>>,
-) {
+async fn forward_replies(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, worker: Option<Worker>) {
     let mut buffer = vec![0; 1 << 16];
     while let Ok(length @ 1..) = from.read(&mut buffer).await {
         let bytes = &buffer[..length];
-        if let Some(fault) = &fault
+        if let Some(worker) = &worker
             && ends_reply(bytes)
-            && fault.lock().await.drops_reply().await
         {
-            return;
+            match worker.fault.lock().await.next_reply().await {
+                Reply::Forward => {}
+                Reply::Close => return,
+                Reply::Silence => worker.silent.store(true, Ordering::SeqCst),
+            }
+        }
+        let is_silent = |worker: &Worker| worker.silent.load(Ordering::SeqCst);
+        if worker.as_ref().is_some_and(is_silent) {
+            continue;
         }
         if to.write_all(bytes).await.is_err() {
             return;

@@ -25,11 +25,11 @@ pub struct Record {
 
 impl Record {
     /// Returns the response to repeat; an error if the body differs or the first request still runs.
-    pub fn response_for(self, key: &Key) -> Result<Vec<u8>, Error> {
+    pub fn response_for(&self, key: &Key) -> Result<Vec<u8>, Error> {
         if self.request_hash != key.request_hash {
             return Err(Error::Reused);
         }
-        self.response.ok_or(Error::InUse)
+        self.response.clone().ok_or(Error::InUse)
     }
 }
 
@@ -176,10 +176,15 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// Adds a record.
-    pub fn push(&mut self, key: &Key, response: &impl prost::Message) {
+    /// Adds a record, and returns it.
+    pub fn push(&mut self, key: &Key, response: &impl prost::Message) -> Record {
+        let response = response.encode_to_vec();
         self.scopes.push(key.scope.as_bytes().to_vec());
         self.request_hashes.push(key.request_hash.clone());
-        self.responses.push(response.encode_to_vec());
+        self.responses.push(response.clone());
+        Record {
+            request_hash: key.request_hash.clone(),
+            response: Some(response),
+        }
     }
 }

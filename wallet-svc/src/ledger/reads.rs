@@ -25,6 +25,18 @@ impl Command {
         }
     }
 
+    /// Returns about how many transactions the command makes or changes.
+    pub(crate) fn legs(&self) -> usize {
+        match self {
+            Self::Create(_) | Self::Advance(_) | Self::Bonus(_) | Self::Reward(_) => 1,
+            Self::Exchange(_) => 2,
+            Self::Post(operation) => operation.legs.len(),
+            Self::Refund(refund) if !refund.parts.is_empty() => refund.parts.len(),
+            // As many as the operation has, which is not read yet.
+            Self::Refund(_) | Self::EndHold(_) => 4,
+        }
+    }
+
     /// Returns the existing transaction that the command goes on from.
     pub(crate) fn existing_transaction(&self) -> Option<TransactionId> {
         match self {

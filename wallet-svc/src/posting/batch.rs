@@ -1,6 +1,6 @@
 //! A batch of postings: an attempt reads, decides and writes it on one basis.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use chrono::{DateTime, Utc};
 use platform::{
@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use super::{
     existing,
     pending::{BatchId, PendingCommit},
-    policy::{Attempt, Basis},
+    policy::{Attempt, Basis, fails_alone, is_contention},
     queue::{PostingError, PostingOutcome, PostingRequest, PostingResult},
     read::{self, Locked, Wanted},
     read_set::ReadSet,
@@ -23,15 +23,22 @@ use super::{
     write,
 };
 use crate::{
-    ledger::{Book, OrderBonus, StatusChange},
+    ledger::{AccountKey, Book, OrderBonus, StatusChange},
     transaction::model::TransactionId,
 };
 
 /// Postings that are written together.
 pub(super) struct Batch {
     pub requests: Vec<PostingRequest>,
+    /// Whether the postings were made before, most likely.
+    are_repeats: bool,
+    /// Whether the postings need balances that somebody else has locked.
+    is_contended: bool,
     pending_commit: Option<PendingCommit>,
 }
+
+/// The parts of a batch that fails. Few steps lead to a single posting, and few postings wait for it.
+const PARTS: usize = 8;
 
 /// A decided batch.
 pub(super) struct Plan {
@@ -76,17 +83,92 @@ impl Plan {
 }
 
 impl Batch {
+    /// Makes a batch of postings that were not made before, most likely.
     pub(super) const fn new(requests: Vec<PostingRequest>) -> Self {
         Self {
             requests,
+            are_repeats: false,
+            is_contended: false,
             pending_commit: None,
         }
     }
 
-    /// Whether any posting goes on from earlier ones, which takes locks.
-    pub(super) fn needs_existing(&self) -> bool {
+    /// Makes a batch of postings that were made before, most likely.
+    pub(super) fn of_repeats(requests: Vec<PostingRequest>) -> Self {
+        Self {
+            are_repeats: true,
+            ..Self::new(requests)
+        }
+    }
+
+    /// Whether any posting goes on from earlier ones or repeats one, which takes locks.
+    pub(super) fn needs_locks(&self) -> bool {
         let mut requests = self.requests.iter();
-        requests.any(|request| request.posting.command.needs_existing())
+        self.are_repeats
+            || self.is_contended
+            || requests.any(|request| request.posting.command.needs_existing())
+    }
+
+    /// Whether parts of the batch may succeed after this error.
+    pub(super) fn is_divisible(&self, error: &sqlx::Error) -> bool {
+        let has_free_parts = !(self.is_contended && is_contention(error));
+        self.requests.len() > 1 && fails_alone(error) && has_free_parts
+    }
+
+    /// Returns the balances that the batch needs and somebody else has locked.
+    pub(super) async fn find_locked(
+        &self,
+        session: &mut Session,
+        ids: &Ids,
+    ) -> Result<BTreeSet<AccountKey>, sqlx::Error> {
+        let rows = ReadSet::of_new(&self.wanted().commands, ids);
+        read::find_locked(&mut session.conn, &rows.accounts).await
+    }
+
+    /// Divides the batch into the postings that need none of these balances, and those that do; or
+    /// into smaller parts, if no posting needs them.
+    pub(super) fn divide(self, locked: &BTreeSet<AccountKey>, ids: &Ids) -> Vec<Self> {
+        let is_contended = |request: &PostingRequest| {
+            let needed = ReadSet::of_new(&[&request.posting.command], ids).accounts;
+            !needed.is_disjoint(locked)
+        };
+        if !self.requests.iter().any(is_contended) {
+            return self.split().collect();
+        }
+        let are_repeats = self.are_repeats;
+        let (contended, free) = self.requests.into_iter().partition(is_contended);
+        let part = |requests, is_contended| Self {
+            are_repeats,
+            is_contended,
+            ..Self::new(requests)
+        };
+        vec![part(free, false), part(contended, true)]
+    }
+
+    /// Divides the batch into smaller ones.
+    pub(super) fn split(self) -> impl Iterator<Item = Self> {
+        let size = self.requests.len().div_ceil(PARTS).max(1);
+        let mut requests = self.requests.into_iter();
+        std::iter::from_fn(move || {
+            let part: Vec<_> = requests.by_ref().take(size).collect();
+            (!part.is_empty()).then_some(part)
+        })
+        .map(move |requests| Self {
+            are_repeats: self.are_repeats,
+            is_contended: self.is_contended,
+            ..Self::new(requests)
+        })
+    }
+
+    /// Rejects the postings that nobody waits for any longer: if their callers try again, they have
+    /// not happened.
+    fn drop_expired(&mut self) {
+        let now = Instant::now();
+        let expired = self.requests.extract_if(.., |one| one.is_expired(now));
+        for request in expired {
+            metrics::counter!("wallet_postings_expired_total").increment(1);
+            request.reply(Err(PostingError::Unavailable));
+        }
     }
 
     /// Tries to post the batch on this basis.
@@ -98,6 +180,10 @@ impl Batch {
     ) -> Result<Attempt, sqlx::Error> {
         if let Some(results) = self.resolve(session).await? {
             return Ok(Attempt::Done(results));
+        }
+        self.drop_expired();
+        if self.requests.is_empty() {
+            return Ok(Attempt::Done(Vec::new()));
         }
         match basis {
             Basis::Cached => self.attempt_cached(session, ids).await,
@@ -220,7 +306,8 @@ impl Batch {
     }
 }
 
-/// Decides each posting in order. One whose key has a record gets the recorded response.
+/// Decides each posting in order. One whose key has a record, of an earlier batch or of this one, gets
+/// the recorded response.
 pub(super) fn decide(
     mut book: Book,
     mut records: HashMap<Scope, Record>,
@@ -234,7 +321,7 @@ pub(super) fn decide(
         let posting = &request.posting;
         let key = posting.key.as_ref();
         if let Some(key) = key
-            && let Some(record) = records.remove(key.scope())
+            && let Some(record) = records.get(key.scope())
         {
             let replay = record.response_for(key).map(PostingOutcome::Replayed);
             results.push(replay.map_err(PostingError::Key));
@@ -245,7 +332,8 @@ pub(super) fn decide(
         request_of_change.resize(book.changes.status_changes.len(), index);
         request_of_revocation.resize(book.changes.revocations.len(), index);
         if let (Ok(transactions), Some(key)) = (&decided, key) {
-            keys.push(key, &TransactionList::of(transactions));
+            let record = keys.push(key, &TransactionList::of(transactions));
+            records.insert(*key.scope(), record);
         }
         let changed = book.changes.status_changes.len() > before;
         if changed {

@@ -224,7 +224,9 @@ async fn upsert_bonuses(conn: &mut PgConnection, book: &Book) -> Result<(), sqlx
              $7::numeric[], $8::bigint[], $9::timestamptz[]) as input
          on conflict (order_id) do update
          set granted = excluded.granted, revoked = excluded.revoked, credited = excluded.credited,
-             owed = excluded.owed, version = excluded.version, updated_at = excluded.updated_at",
+             owed = excluded.owed, version = excluded.version, updated_at = excluded.updated_at
+         where order_bonuses.wallet_id = excluded.wallet_id
+             and order_bonuses.asset_code = excluded.asset_code",
         orders as _,
         wallets as _,
         assets as _,

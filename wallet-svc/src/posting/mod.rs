@@ -3,7 +3,8 @@
 //!
 //! # Phases
 //!
-//! 1. Collect: the worker takes what is queued, at most 256 postings, without waiting for more.
+//! 1. Collect: the worker takes what is queued, at most 256 postings and about 512 legs, without
+//!    waiting for more. Probable repeats get a batch of their own.
 //! 2. Read what the batch is decided on (its basis).
 //! 3. Decide each posting in memory, in order; a rejected one leaves no trace.
 //! 4. Write everything with one statement (`write.sql`), and commit.
@@ -30,13 +31,18 @@
 //!
 //! * An attempt has 2.5 seconds; a connection that is silent for longer is lost.
 //! * An error other than a conflict or duplicate ends the session, connection and cache together. The
-//!   batch is tried again under locks, for up to 2.5 seconds while errors are transient; then its
+//!   batch is tried again under locks, for up to 2 seconds while errors are transient; then its
 //!   callers get `unavailable`.
 //! * A commit without a reply is pending. Each attempt writes its id into `posted_batches`; the next
 //!   attempt inserts the same id first: either it is there, and the batch is done, or the lost
 //!   transaction can never be committed. An outcome that stays unknown is reported as `timeout`.
-//! * A batch that fails otherwise, or panics, is posted one by one, so that a bad posting fails alone.
-//! * A full queue rejects with `unavailable`.
+//! * A lock or a statement that takes too long fails the batch at once. It is divided into the postings
+//!   that need a locked balance and the others, which are posted first.
+//! * A batch that fails otherwise, or panics, is divided into eight parts and so on, so that a bad
+//!   posting fails alone.
+//! * A posting whose caller waits no longer is dropped before it is decided.
+//! * A full queue rejects with `unavailable`, and all that is queued is rejected so once a batch was
+//!   given up because the database is unavailable.
 //! * The process stops if the worker ends, and is not ready while the worker does not get on.
 //!
 //! # Expiry
@@ -52,9 +58,10 @@
 //!
 //! # Order
 //!
-//! Postings take effect in arrival order within a process. Locks are taken in one order: transactions,
-//! balances by wallet and asset (each with a shared lock on its asset), other assets, bonuses. The time
-//! of a batch is never before the last movement of any of its accounts.
+//! Postings take effect in arrival order within a process, except repeats and those of a divided batch.
+//! A repeat of an idempotency key in a batch gets the response to the first. Locks are taken in one
+//! order: transactions, balances by wallet and asset (each with a shared lock on its asset), other
+//! assets, bonuses. The time of a batch is never before the last movement of any of its accounts.
 //!
 //! # Layers
 //!
@@ -72,7 +79,9 @@ mod policy;
 mod queue;
 mod read;
 mod read_set;
+mod recent;
 mod record;
+mod retries;
 mod session;
 mod worker;
 mod write;

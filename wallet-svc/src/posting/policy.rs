@@ -46,6 +46,24 @@ impl From<sqlx::Error> for Attempt {
     }
 }
 
+/// Whether a lock or a statement took as long as the server allows.
+pub(super) fn is_contention(error: &sqlx::Error) -> bool {
+    let code = error.as_database_error().and_then(DatabaseError::code);
+    code.is_some_and(|code| code == "55P03" || code == "57014")
+}
+
+/// Whether the error may be due to some postings of the batch only.
+pub(super) fn fails_alone(error: &sqlx::Error) -> bool {
+    is_contention(error) || !is_transient(error)
+}
+
+/// Whether the database is unavailable, for this batch and for the next.
+pub(super) fn is_away(error: &sqlx::Error) -> bool {
+    let code = error.as_database_error().and_then(DatabaseError::code);
+    // Deadlocks and serialization failures are of class 40.
+    is_transient(error) && !is_contention(error) && !code.is_some_and(|code| code.starts_with("40"))
+}
+
 /// What follows an attempt.
 #[derive(Debug)]
 pub(super) enum Next {

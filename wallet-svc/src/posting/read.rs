@@ -223,6 +223,37 @@ pub(super) async fn create_balances(
     Ok(())
 }
 
+/// Returns those of the balances that another transaction has locked, without waiting for it.
+pub(super) async fn find_locked(
+    conn: &mut PgConnection,
+    keys: &BTreeSet<AccountKey>,
+) -> Result<BTreeSet<AccountKey>, sqlx::Error> {
+    let (wallets, assets): (Vec<_>, Vec<_>) = keys
+        .iter()
+        .map(|key| (key.wallet, key.asset.as_str().to_owned()))
+        .unzip();
+    let rows = sqlx::query!(
+        r#"/* posting.find_locked */
+         with free as materialized (
+             select wallet_id, asset_code from wallet.balances
+             where wallet_id = any($1) and asset_code = any($2)
+             for update skip locked)
+         select wallet_id as "wallet_id: WalletId", asset_code from wallet.balances b
+         where wallet_id = any($1) and asset_code = any($2)
+             and not exists (
+                 select from free
+                 where free.wallet_id = b.wallet_id and free.asset_code = b.asset_code)"#,
+        wallets as _,
+        &assets,
+    )
+    .fetch_all(conn)
+    .await?;
+    let locked = rows.into_iter();
+    let locked =
+        locked.map(|row| AccountKey::new(row.wallet_id, &AssetCode::stored(&row.asset_code)));
+    Ok(locked.filter(|key| keys.contains(key)).collect())
+}
+
 /// A row of `posting.lock_balances`.
 struct BalanceRow {
     wallet_id: WalletId,

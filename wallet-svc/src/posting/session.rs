@@ -40,8 +40,9 @@ impl Session {
 pub(crate) fn connect(url: &str) -> Result<PgPool, sqlx::Error> {
     let options = pg::Options {
         max_connections: 2,
-        acquire_timeout: Duration::from_millis(1_500),
+        acquire_timeout: Duration::from_secs(1),
         statement_timeout: Duration::from_secs(2),
+        lock_timeout: Duration::from_millis(500),
         idle_in_transaction_timeout: Duration::from_secs(2),
         ..pg::Options::new("wallet-svc posting")
     };

@@ -1,49 +1,41 @@
 //! The posting worker: takes what is queued, posts it in batches, replies to the callers.
 
-use std::{collections::HashSet, io, mem, panic::AssertUnwindSafe, time::Duration};
+use std::{collections::VecDeque, io, panic::AssertUnwindSafe, time::Duration};
 
 use futures::FutureExt as _;
 use platform::{
-    backoff::Backoff,
     ids::Ids,
     pg::{self, is_transient},
 };
-use sqlx::{PgPool, error::DatabaseError};
+use sqlx::PgPool;
 use tokio::{
     runtime,
-    sync::mpsc,
     task::{JoinHandle, spawn_blocking},
-    time::{Instant, sleep},
 };
 use tokio_util::sync::CancellationToken;
 
 use super::{
     batch::Batch,
     heartbeat::Heartbeat,
-    policy::{Attempt, Basis, Cooldown, Next, next},
-    queue::{PostingError, PostingQueue, PostingRequest, PostingResult, queue},
+    policy::{Attempt, Basis, Cooldown, Next, is_away, is_contention, next},
+    queue::{PostingError, PostingQueue, PostingReceiver, PostingResult, queue},
+    recent::Recent,
+    retries::Retries,
     session::Session,
 };
 
-/// The most postings in a batch.
-const MAX_BATCH: usize = 256;
 /// How long an attempt may take: longer than the server lets a statement run.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_millis(2_500);
-/// How long a batch is retried while errors are transient.
-const RETRY_TIMEOUT: Duration = Duration::from_millis(2_500);
-/// The pauses between attempts.
-const RETRY: Backoff = Backoff::new(Duration::from_millis(2), Duration::from_millis(250));
-/// How often a batch is retried after another replica was first with an operation or key.
-const MAX_DUPLICATES: u32 = 2;
 
 /// Posts batches; one for each process.
 pub(crate) struct PostingWorker {
-    queue: mpsc::Receiver<PostingRequest>,
+    queue: PostingReceiver,
     pool: PgPool,
     ids: Ids,
     /// Kept from batch to batch, until an error ends it.
     session: Option<Session>,
     cooldown: Cooldown,
+    recent: Recent,
     heartbeat: Heartbeat,
 }
 
@@ -58,6 +50,7 @@ impl PostingWorker {
             ids,
             session: None,
             cooldown: Cooldown::default(),
+            recent: Recent::new(),
             heartbeat,
         };
         (sender, worker)
@@ -74,59 +67,50 @@ impl PostingWorker {
 
     /// Posts until stopped, then what is still queued.
     pub(crate) async fn run(mut self, stop: CancellationToken) {
-        let mut requests = Vec::with_capacity(MAX_BATCH);
-        loop {
-            let taken = tokio::select! {
-                biased;
-                taken = self.queue.recv_many(&mut requests, MAX_BATCH) => taken,
-                () = stop.cancelled(), if !self.queue.is_closed() => {
-                    self.queue.close();
-                    continue;
-                }
-            };
-            if taken == 0 {
-                return;
-            }
-            let size = u32::try_from(taken).unwrap_or(u32::MAX);
+        while let Some(requests) = self.queue.next_batch(&stop).await {
+            let size = u32::try_from(requests.len()).unwrap_or(u32::MAX);
             metrics::histogram!("wallet_batch_size").record(f64::from(size));
-            self.post_all(mem::take(&mut requests)).await;
+            // What was posted a moment ago is repeated most likely, and is looked up under locks: the
+            // others need not wait for that.
+            let (repeats, fresh) = requests
+                .into_iter()
+                .partition(|request| self.recent.contains(&request.posting));
+            self.post_all([Batch::new(fresh), Batch::of_repeats(repeats)])
+                .await;
         }
     }
 
-    /// Posts the requests in batches in which no idempotency key is repeated: a repeat has to find the
-    /// record of the first.
-    async fn post_all(&mut self, mut requests: Vec<PostingRequest>) {
-        while !requests.is_empty() {
-            let mut seen = HashSet::new();
-            let is_first = |request: &PostingRequest| {
-                let key = request.posting.key.as_ref();
-                key.is_none_or(|key| seen.insert(*key.scope()))
-            };
-            let (batch, repeats) = requests.into_iter().partition(is_first);
-            self.post(Batch::new(batch)).await;
-            requests = repeats;
+    /// Posts batches, and the parts of those that failed.
+    async fn post_all(&mut self, batches: impl Into<VecDeque<Batch>>) {
+        let mut waiting = batches.into();
+        while let Some(mut batch) = waiting.pop_front() {
+            if batch.requests.is_empty() {
+                continue;
+            }
+            self.heartbeat.start();
+            match self.post(&mut batch).await {
+                Ok(results) => self.reply(batch, results),
+                Err(error) if batch.unknown().is_none() && batch.is_divisible(&error) => {
+                    let size = batch.requests.len();
+                    tracing::warn!(%error, size, "posting worker: batch failed, posting its parts");
+                    waiting.extend(self.divide(batch, &error).await);
+                }
+                Err(error) => {
+                    fail(batch, &error);
+                    if is_away(&error) {
+                        self.reject_waiting(&mut waiting);
+                    }
+                }
+            }
         }
         self.heartbeat.end();
     }
 
-    async fn post(&mut self, mut batch: Batch) {
-        self.heartbeat.start();
+    async fn post(&mut self, batch: &mut Batch) -> Result<Vec<PostingResult>, sqlx::Error> {
         let mut retries = Retries::new();
-        let settled = match self.settle(&mut batch, &mut retries).await {
-            Err(error) => self.resolve(&mut batch, &mut retries, error).await,
+        match self.settle(batch, &mut retries).await {
+            Err(error) => self.resolve(batch, &mut retries, error).await,
             settled => settled,
-        };
-        match settled {
-            Ok(results) => reply(batch, results),
-            Err(error) if batch.unknown().is_some() => fail_unknown(batch, &error),
-            Err(error) if batch.requests.len() > 1 && !is_transient(&error) => {
-                let size = batch.requests.len();
-                tracing::warn!(%error, size, "posting worker: batch failed, posting one by one");
-                for request in batch.requests {
-                    Box::pin(self.post(Batch::new(vec![request]))).await;
-                }
-            }
-            Err(error) => fail(batch, &error),
         }
     }
 
@@ -142,8 +126,32 @@ impl PostingWorker {
             match next(basis, attempt) {
                 Next::Finish(results) => return Ok(results),
                 Next::Try(next) => basis = next,
+                // The others are not kept waiting for the row that one of them needs.
+                Next::Retry(error) if batch.is_divisible(&error) => return Err(error),
                 Next::Retry(error) => retries.wait(error).await?,
                 Next::Fail(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Divides a batch that failed with this error.
+    async fn divide(&mut self, batch: Batch, error: &sqlx::Error) -> Vec<Batch> {
+        if !is_contention(error) {
+            return batch.split().collect();
+        }
+        let Ok(mut session) = self.open_session().await else {
+            return batch.split().collect();
+        };
+        let locked = contain(batch.find_locked(&mut session, &self.ids)).await;
+        match locked {
+            Ok(locked) => {
+                self.session = Some(session);
+                batch.divide(&locked, &self.ids)
+            }
+            Err(error) => {
+                tracing::debug!(%error, "posting worker: locked balances not found, session ended");
+                session.close();
+                batch.split().collect()
             }
         }
     }
@@ -183,7 +191,7 @@ impl PostingWorker {
 
     fn first_basis(&mut self, batch: &Batch) -> Basis {
         let basis = self.cooldown.start();
-        if self.session.is_none() || batch.needs_existing() {
+        if self.session.is_none() || batch.needs_locks() {
             Basis::Locked
         } else {
             basis
@@ -215,6 +223,23 @@ impl PostingWorker {
         self.session = Some(session);
         attempt
     }
+
+    fn reply(&self, batch: Batch, results: Vec<PostingResult>) {
+        for (request, result) in batch.requests.into_iter().zip(results) {
+            if result.is_ok() {
+                self.recent.insert(&request.posting);
+            }
+            request.reply(result);
+        }
+    }
+
+    /// Rejects all that waits while the database is unavailable: each batch would wait for it again.
+    fn reject_waiting(&mut self, waiting: &mut VecDeque<Batch>) {
+        let parts = waiting.drain(..).flat_map(|batch| batch.requests);
+        for request in parts.chain(self.queue.drain()) {
+            request.reply(Err(PostingError::Unavailable));
+        }
+    }
 }
 
 /// Bounds an attempt in time, and turns a panic into an error of its batch.
@@ -226,73 +251,48 @@ async fn contain<T>(
     result.unwrap_or_else(|_panic| Err(sqlx::Error::Encode("the attempt panicked".into())))
 }
 
-/// How often and for how long a batch is retried under locks.
-struct Retries {
-    deadline: Instant,
-    pauses: Backoff,
-    duplicates: u32,
-}
-
-impl Retries {
-    fn new() -> Self {
-        Self {
-            deadline: Instant::now() + RETRY_TIMEOUT,
-            pauses: RETRY,
-            duplicates: 0,
-        }
-    }
-
-    /// Waits until the next attempt; gives the error back if there is none.
-    async fn wait(&mut self, error: sqlx::Error) -> Result<(), sqlx::Error> {
-        let database = error.as_database_error();
-        if database.is_some_and(DatabaseError::is_unique_violation) {
-            self.duplicates += 1;
-            return if self.duplicates > MAX_DUPLICATES {
-                Err(error)
-            } else {
-                Ok(())
-            };
-        }
-        let pause = self.pauses.next_delay();
-        if Instant::now() + pause >= self.deadline {
-            return Err(error);
-        }
-        metrics::counter!("wallet_batch_retries_total").increment(1);
-        tracing::debug!(%error, "posting worker: batch failed, retrying");
-        sleep(pause).await;
-        Ok(())
-    }
-}
-
-fn reply(batch: Batch, results: Vec<PostingResult>) {
-    for (request, result) in batch.requests.into_iter().zip(results) {
-        // The caller may be gone; the posting stays.
-        let _ = request.reply.send(result);
-    }
-}
-
-fn fail_unknown(batch: Batch, error: &sqlx::Error) {
-    let transactions = batch.unknown().unwrap_or_default();
-    tracing::warn!(%error, ?transactions, "posting worker: outcome of a commit not known, batch rejected");
-    for request in batch.requests {
-        let _ = request.reply.send(Err(PostingError::Unknown));
-    }
-}
-
+/// Replies to the callers of a batch that failed with this error.
 fn fail(batch: Batch, error: &sqlx::Error) {
     let size = batch.requests.len();
-    let is_transient = is_transient(error);
-    if is_transient {
+    let reason = if let Some(transactions) = batch.unknown() {
+        tracing::warn!(%error, ?transactions, "posting worker: outcome of a commit not known, batch rejected");
+        || PostingError::Unknown
+    } else if is_transient(error) {
         tracing::warn!(%error, size, "posting worker: database unavailable, batch rejected");
+        || PostingError::Unavailable
     } else {
         tracing::error!(%error, "posting worker: posting failed");
-    }
+        || PostingError::Internal
+    };
     for request in batch.requests {
-        let error = if is_transient {
-            PostingError::Unavailable
-        } else {
-            PostingError::Internal
+        request.reply(Err(reason()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::future::join_all;
+    use tokio::time::Instant;
+
+    use super::*;
+    use crate::posting::{connect, queue::tests::posting};
+
+    #[tokio::test(start_paused = true)]
+    async fn all_that_waits_is_rejected_when_the_database_is_away() {
+        let pool = connect("postgres://127.0.0.1:1/none").unwrap();
+        let (queue, worker) = PostingWorker::new(pool, Ids::seeded(1));
+        let (started, stop) = (Instant::now(), CancellationToken::new());
+        // Several batches.
+        let waiting = join_all((0..1_000).map(|_| queue.post(posting(1))));
+        let results = async {
+            let results = waiting.await;
+            stop.cancel();
+            results
         };
-        let _ = request.reply.send(Err(error));
+        let (results, ()) = tokio::join!(results, worker.run(stop.clone()));
+        let unavailable = |result| matches!(result, Err(PostingError::Unavailable));
+        assert!(results.into_iter().all(unavailable));
+        let elapsed = started.elapsed();
+        assert!(elapsed < Duration::from_secs(4), "{elapsed:?}");
     }
 }

@@ -9,6 +9,7 @@ mod addresses;
 mod asset_updates;
 mod assets;
 mod bonuses;
+mod contention;
 mod conversions;
 mod dry_runs;
 mod events;

@@ -4,7 +4,7 @@ use std::{
     mem,
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -31,6 +31,13 @@ const POSTING_WORKER: &[u8] = b"wallet-svc posting";
 pub(crate) struct PostgresProxy {
     options: PgConnectOptions,
     fault: Arc<Mutex<Fault>>,
+    shared: Arc<Shared>,
+}
+
+/// What all connections of the worker share.
+#[derive(Default)]
+struct Shared {
+    commits: AtomicUsize,
 }
 
 /// What to drop.
@@ -48,7 +55,7 @@ enum Fault {
     SilenceAfter(usize),
 }
 
-/// What becomes of a reply.
+/// The outcome of a reply.
 enum Reply {
     Forward,
     Close,
@@ -59,6 +66,7 @@ enum Reply {
 #[derive(Clone)]
 struct Worker {
     fault: Arc<Mutex<Fault>>,
+    shared: Arc<Shared>,
     silent: Arc<AtomicBool>,
 }
 
@@ -70,15 +78,20 @@ impl PostgresProxy {
         // The proxy has to read the replies.
         let options = options.ssl_mode(PgSslMode::Disable);
         let fault = Arc::<Mutex<Fault>>::default();
-        let (server, shared) = (server.clone(), fault.clone());
+        let shared = Arc::<Shared>::default();
+        let (server, faults, counts) = (server.clone(), fault.clone(), shared.clone());
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
                 let address = (server.get_host().to_owned(), server.get_port());
                 let postgres = TcpStream::connect(address).await.unwrap();
-                tokio::spawn(forward(client, postgres, shared.clone()));
+                tokio::spawn(forward(client, postgres, faults.clone(), counts.clone()));
             }
         });
-        Self { options, fault }
+        Self {
+            options,
+            fault,
+            shared,
+        }
     }
 
     /// Returns how to connect to Postgres through the proxy.
@@ -114,6 +127,11 @@ impl PostgresProxy {
     /// Silences the connection that the reply after this many comes from.
     pub(crate) async fn silence_after(&self, replies: usize) {
         *self.fault.lock().await = Fault::SilenceAfter(replies);
+    }
+
+    /// Returns how many transactions the worker has committed by a statement of its own.
+    pub(crate) fn commits(&self) -> usize {
+        self.shared.commits.load(Ordering::SeqCst)
     }
 
     /// Whether everything was dropped; from now on nothing is.
@@ -166,7 +184,12 @@ async fn count(query: &'static str, pool: &PgPool) -> i64 {
 }
 
 /// Forwards until one side closes or a message is dropped; then closes both connections.
-async fn forward(client: TcpStream, postgres: TcpStream, fault: Arc<Mutex<Fault>>) {
+async fn forward(
+    client: TcpStream,
+    postgres: TcpStream,
+    fault: Arc<Mutex<Fault>>,
+    shared: Arc<Shared>,
+) {
     let (mut from_client, to_client) = client.into_split();
     let (from_postgres, mut to_postgres) = postgres.into_split();
     let mut buffer = vec![0; 1 << 16];
@@ -179,6 +202,7 @@ async fn forward(client: TcpStream, postgres: TcpStream, fault: Arc<Mutex<Fault>
     }
     let worker = is_worker.then(|| Worker {
         fault,
+        shared,
         silent: Arc::default(),
     });
     tokio::select! {
@@ -197,6 +221,7 @@ async fn forward_requests(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, worke
                 continue;
             }
             if contains(bytes, b"COMMIT") {
+                worker.shared.commits.fetch_add(1, Ordering::SeqCst);
                 // Not locked while waiting: other connections go on.
                 dropped = worker.fault.lock().await.take_commit();
             }

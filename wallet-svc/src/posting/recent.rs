@@ -1,0 +1,50 @@
+//! What was posted a moment ago. Its repeats would be found only when all of their batch was written,
+//! and fail it.
+
+use std::time::Duration;
+
+use moka::sync::Cache;
+use platform::idempotency::Scope;
+
+use super::queue::Posting;
+
+/// The most identifiers that are remembered: some hundred kilobytes.
+const CAPACITY: u64 = 8_192;
+const TTL: Duration = Duration::from_mins(2);
+
+/// Identifies a posting.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Identifier {
+    Key(Scope),
+    Operation(String),
+}
+
+/// The idempotency keys and operations of the last postings.
+pub(super) struct Recent(Cache<Identifier, ()>);
+
+impl Recent {
+    pub(super) fn new() -> Self {
+        let cache = Cache::builder().max_capacity(CAPACITY).time_to_live(TTL);
+        Self(cache.build())
+    }
+
+    /// Whether the posting has the key of an earlier one, or makes the same operation.
+    pub(super) fn contains(&self, posting: &Posting) -> bool {
+        identifiers(posting).any(|identifier| self.0.contains_key(&identifier))
+    }
+
+    /// Remembers a posting that was accepted.
+    pub(super) fn insert(&self, posting: &Posting) {
+        for identifier in identifiers(posting) {
+            self.0.insert(identifier, ());
+        }
+    }
+}
+
+fn identifiers(posting: &Posting) -> impl Iterator<Item = Identifier> {
+    let key = posting.key.as_ref();
+    let key = key.map(|key| Identifier::Key(*key.scope()));
+    let operation = posting.command.new_operation();
+    let operation = operation.map(|id| Identifier::Operation(id.to_owned()));
+    key.into_iter().chain(operation)
+}

@@ -1,6 +1,9 @@
 //! Limits of fields that several aggregates share (the contract's "Limits").
 
-use platform::{error::Violations, text};
+use platform::{
+    error::{FieldCode, Violations},
+    text,
+};
 
 /// Names and titles, in characters.
 pub(crate) const MAX_NAME: usize = 255;
@@ -28,6 +31,26 @@ pub(crate) fn optional_text(
     Some(text)
 }
 
+/// Reads an optional URL that pages link to: with another scheme, a link can run a script.
+pub(crate) fn optional_url(
+    violations: &mut Violations,
+    field: &str,
+    url: Option<String>,
+) -> Option<String> {
+    let url = optional_text(violations, field, url, MAX_TEXT)?;
+    let is_safe = is_http(&url) && !url.contains(|c: char| c.is_control() || c.is_whitespace());
+    violations.check(field, is_safe, FieldCode::Format, "must be an http(s) URL");
+    Some(url)
+}
+
+/// Returns whether a text is a URL with the scheme `http` or `https`.
+pub(crate) fn is_http(text: &str) -> bool {
+    ["http://", "https://"].iter().any(|scheme| {
+        let start = text.get(..scheme.len());
+        start.is_some_and(|start| start.eq_ignore_ascii_case(scheme)) && text.len() > scheme.len()
+    })
+}
+
 /// Reads a JSON object, `{}` by default, and keeps its text. The gateway has checked its content.
 pub(crate) fn custom_data(violations: &mut Violations, json: Option<String>) -> String {
     let Some(json) = json.filter(|json| !json.is_empty()) else {
@@ -39,8 +62,6 @@ pub(crate) fn custom_data(violations: &mut Violations, json: Option<String>) -> 
 
 #[cfg(test)]
 mod tests {
-    use platform::error::FieldCode;
-
     use super::*;
 
     fn codes(check: impl FnOnce(&mut Violations)) -> Vec<FieldCode> {
@@ -65,6 +86,32 @@ mod tests {
         let mut violations = Violations::default();
         let text = optional_text(&mut violations, "name", Some(String::new()), 1);
         assert_eq!(text, None);
+    }
+
+    #[test]
+    fn urls_are_http() {
+        let check = |url: &str| codes(|v| drop(optional_url(v, "url", Some(url.to_owned()))));
+        for url in [
+            "",
+            "https://x.test/a?b=c#d",
+            "HTTP://x",
+            "https://é.test/%20",
+        ] {
+            assert_eq!(check(url), [], "{url}");
+        }
+        for url in [
+            "javascript:alert(1)",
+            " https://x.test",
+            "java\nscript:x",
+            "https://x.test/a b",
+            "https://",
+            "http:x",
+            "//x.test",
+            "data:text/html,x",
+            "/surveys/1",
+        ] {
+            assert_eq!(check(url), [FieldCode::Format], "{url}");
+        }
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub(crate) fn new_task(request: CreateTaskRequest) -> Result<NewTask, Failure> {
     fields::check_text(v, "name", &request.name, MAX_NAME);
     fields::check_text(v, "description", &request.description, MAX_DESCRIPTION);
     let button_label = fields::optional_text(v, "buttonLabel", request.button_label, MAX_TEXT);
-    let survey_url = fields::optional_text(v, "surveyUrl", request.survey_url, MAX_TEXT);
+    let survey_url = fields::optional_url(v, "surveyUrl", request.survey_url);
     let image = fields::optional_text(v, "image", request.image, MAX_TEXT);
     let thumbnail = fields::optional_text(v, "thumbnail", request.thumbnail, MAX_TEXT);
     let rank = request
@@ -175,7 +175,7 @@ mod tests {
             r#type: 99,
             amount: "0".to_owned(),
             order: Some("1e3".to_owned()),
-            survey_url: Some("x".repeat(2049)),
+            survey_url: Some("javascript:alert(1)".to_owned()),
             ..CreateTaskRequest::default()
         })
         .unwrap_err();
@@ -190,7 +190,7 @@ mod tests {
                 ("type", FieldCode::Enum),
                 ("amount", FieldCode::Range),
                 ("name", FieldCode::Required),
-                ("surveyUrl", FieldCode::Length),
+                ("surveyUrl", FieldCode::Format),
                 ("order", FieldCode::Format),
             ]
         );

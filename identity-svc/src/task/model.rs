@@ -5,6 +5,7 @@ use platform::{ids::Id, money::Amount, rank::Rank};
 
 use crate::{
     error::{Error, Result},
+    fields,
     user::UserId,
 };
 
@@ -136,11 +137,7 @@ impl Task {
 /// Returns the URL of an image: the text itself if it is one, otherwise its path at the media base.
 pub(crate) fn media_url(base: &str, text: Option<&str>) -> Option<String> {
     let text = text?;
-    let is_url = ["http://", "https://"].iter().any(|scheme| {
-        text.get(..scheme.len())
-            .is_some_and(|start| start.eq_ignore_ascii_case(scheme))
-    });
-    Some(if is_url {
+    Some(if fields::is_http(text) {
         text.to_owned()
     } else {
         format!("{base}{text}")

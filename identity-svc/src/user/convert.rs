@@ -38,7 +38,10 @@ pub(crate) fn new_user(request: CreateUserRequest) -> Result<NewUser, Failure> {
         verified: request.verified,
         custom_data: fields::custom_data(v, request.custom_data),
     };
-    let code = fields::optional_text(v, "code", request.code, MAX_TEXT);
+    // An empty code is one that nobody has, not an absent one.
+    let code = request
+        .code
+        .inspect(|code| fields::check_text(v, "code", code, MAX_TEXT));
     match (email, password) {
         (Some(email), Some(password)) if violations.is_empty() => Ok(NewUser {
             email,
@@ -126,6 +129,15 @@ mod tests {
         assert_eq!(user.code, None);
         assert_eq!(user.wallet_id, None);
         assert_eq!(user.profile.name, None);
+    }
+
+    #[test]
+    fn an_empty_code_is_a_code() {
+        let user = new_user(CreateUserRequest {
+            code: Some(String::new()),
+            ..request()
+        });
+        assert_eq!(user.unwrap().code, Some(ReferralCode::parse("")));
     }
 
     #[test]

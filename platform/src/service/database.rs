@@ -13,6 +13,7 @@ use crate::{
     config::{self, Nats, Telemetry},
     messaging::{self, dead_letters},
     pg,
+    telemetry::OneLine,
 };
 
 const OWNER_URL: &str = "owner-database-url";
@@ -185,7 +186,7 @@ async fn show(pool: &PgPool, schema: pg::Schema) -> anyhow::Result<()> {
             dead_letter.event_id,
             dead_letter.consumer,
             dead_letter.failures,
-            dead_letter.reason
+            OneLine(&dead_letter.reason)
         );
     }
     Ok(())

@@ -66,12 +66,12 @@ where
             DIM,
             format_args!("{}", short_target(metadata.target())),
         )?;
-        write!(writer, "  {}", line.message)?;
+        write!(writer, "  {}", OneLine(&line.message))?;
         for (index, (name, value)) in line.fields.iter().enumerate() {
             writer.write_str(if index == 0 { "  " } else { " " })?;
             paint.write(&mut writer, DIM, format_args!("{name}="))?;
             match value {
-                Value::String(text) => writer.write_str(text)?,
+                Value::String(text) => write!(writer, "{}", OneLine(text))?,
                 other => write!(writer, "{other}")?,
             }
         }
@@ -181,6 +181,22 @@ impl Visit for Line {
     }
 }
 
+/// A text with its control characters escaped: a line break in a cause would forge a line of the log,
+/// and an escape sequence would drive the terminal that shows it.
+pub(crate) struct OneLine<'a>(pub(crate) &'a str);
+
+impl fmt::Display for OneLine<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is_special = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
+        for part in self.0.split_inclusive(is_special) {
+            let plain = part.trim_end_matches(is_special);
+            f.write_str(plain)?;
+            write!(f, "{}", part[plain.len()..].escape_default())?;
+        }
+        Ok(())
+    }
+}
+
 /// Returns trace and span id. They are read from the attached context and not from the registry, so
 /// that they are present if the log filter hides the span.
 fn trace() -> Option<(String, String)> {
@@ -230,5 +246,56 @@ impl Paint {
         } else {
             writer.write_fmt(text)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{io, sync::Arc};
+
+    use tracing_subscriber::fmt::MakeWriter;
+
+    use super::*;
+
+    /// Keeps what is written.
+    #[derive(Clone, Default)]
+    struct Output(Arc<std::sync::Mutex<Vec<u8>>>);
+
+    impl io::Write for Output {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl<'a> MakeWriter<'a> for Output {
+        type Writer = Self;
+
+        fn make_writer(&'a self) -> Self {
+            self.clone()
+        }
+    }
+
+    #[test]
+    fn an_event_is_one_line_without_control_characters() {
+        let output = Output::default();
+        let subscriber = tracing_subscriber::fmt()
+            .with_writer(output.clone())
+            .with_ansi(false)
+            .event_format(Pretty)
+            .finish();
+        tracing::subscriber::with_default(subscriber, || {
+            let cause = "a\nb\x1b[2J\r\u{2028}é \u{9b}";
+            tracing::warn!(cause, "refused: x\n12:00:00 ERROR forged");
+        });
+        let written = String::from_utf8(output.0.lock().unwrap().clone()).unwrap();
+        let line = written.strip_suffix('\n').unwrap();
+        let expected = r"refused: x\n12:00:00 ERROR forged  cause=a\nb\u{1b}[2J\r\u{2028}é \u{9b}";
+        assert!(line.ends_with(expected), "{line}");
+        assert!(!line.contains(char::is_control), "{line:?}");
     }
 }

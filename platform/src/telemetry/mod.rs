@@ -29,6 +29,7 @@ use tracing_subscriber::{
 use crate::config::{LogFormat, Telemetry as Settings};
 
 use self::event_format::NoFields;
+pub(crate) use self::event_format::OneLine;
 pub use cause::chain;
 pub use trace_context::{current_trace_id, current_traceparent, set_parent};
 

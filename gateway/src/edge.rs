@@ -25,7 +25,7 @@ use tower::{
 use tower_http::catch_panic::CatchPanicLayer;
 use tracing::{Instrument as _, field::Empty};
 
-use crate::{App, error, error::Problem, ops, request_id, router, unread_body};
+use crate::{App, access::open_mode, error, error::Problem, ops, request_id, router, unread_body};
 
 /// Deadline of a request.
 const DEADLINE: Duration = Duration::from_secs(30);
@@ -51,6 +51,7 @@ pub(crate) fn service(app: &App) -> IntoMakeService<MapRequest<Router, CutSlash>
         .merge(ops::router())
         .fallback(|| async { StatusCode::NOT_FOUND })
         .layer(from_fn(options))
+        .layer(from_fn_with_state(app.clone(), open_mode::guard))
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn(error::render))
         .layer(from_fn(trace))

@@ -46,6 +46,10 @@ impl IntoResponse for Problem {
     }
 }
 
+/// Marks an error response, by its extension, whose body [`render`] leaves as it is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OwnBody;
+
 /// The document. `code`, `errors` and `data` stand at the top level for the public clients.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -95,7 +99,8 @@ pub(crate) async fn render(request: Request, next: Next) -> Response {
         .unwrap_or_default();
     let response = next.run(request).await;
     let status = response.status();
-    if !status.is_client_error() && !status.is_server_error() {
+    let is_error = status.is_client_error() || status.is_server_error();
+    if !is_error || response.extensions().get::<OwnBody>().is_some() {
         return response;
     }
     let failure = response
@@ -166,13 +171,15 @@ fn with_document(response: Response, failure: &Failure, document: &ProblemDocume
     Response::from_parts(parts, Body::from(body))
 }
 
-/// Logs 5xx with their cause, which the response hides, and 4xx at debug level.
+/// Logs 5xx with their cause, which the response hides, and 4xx at debug level, without the detail:
+/// it quotes what the client sent, such as a password in a wrong field.
 fn log(failure: &Failure) {
     if failure.code.http().is_server_error() {
         let cause = failure.source.as_ref().map(tracing::field::display);
         let (code, detail) = (failure.code, &failure.detail);
         tracing::error!(%code, %detail, cause, "gateway: request failed");
     } else {
-        tracing::debug!(code = %failure.code, detail = %failure.detail, "gateway: request refused");
+        let fields: Vec<_> = failure.fields.iter().map(|field| &*field.field).collect();
+        tracing::debug!(code = %failure.code, fields = fields.join(" "), "gateway: request refused");
     }
 }

@@ -1,7 +1,7 @@
 //! Pages that need no credentials: probes, metrics and the API reference.
 
 use axum::{
-    Router,
+    Extension, Router,
     extract::State,
     http::{StatusCode, header},
     response::{Html, IntoResponse, Response},
@@ -10,7 +10,7 @@ use axum::{
 use serde::Serialize;
 use utoipa_swagger_ui::{Config, SwaggerUi};
 
-use crate::{App, openapi};
+use crate::{App, error::OwnBody, openapi};
 
 /// Builds the router of these pages.
 pub(crate) fn router() -> Router<App> {
@@ -58,5 +58,6 @@ async fn readyz(State(app): State<App>) -> Response {
         StatusCode::SERVICE_UNAVAILABLE
     };
     let body = serde_json::to_string(&body).expect("strings and a flag are JSON");
-    (status, [(header::CONTENT_TYPE, "application/json")], body).into_response()
+    let content_type = [(header::CONTENT_TYPE, "application/json")];
+    (status, Extension(OwnBody), content_type, body).into_response()
 }

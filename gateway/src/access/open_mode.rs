@@ -1,13 +1,39 @@
 //! In open mode anonymous callers are admins, and any web page can make a browser send requests to
-//! loopback. So the host must be a loopback address, and the origin, if any, the gateway itself.
+//! loopback. So the host must be a loopback address, and the origin, if any, the gateway itself. A
+//! proxy on this machine would let everybody in.
 
 use std::net::IpAddr;
 
-use axum::http::{HeaderMap, Uri, header};
+use axum::{
+    extract::{Request, State},
+    http::{HeaderMap, HeaderName, Uri, header},
+    middleware::Next,
+    response::Response,
+};
 use platform::error::{Code, Failure};
 
-/// Refuses requests that may come from a foreign web page.
-pub(crate) fn check(headers: &HeaderMap) -> Result<(), Failure> {
+use crate::{App, error::Problem};
+
+/// Checks every request in open mode, those with credentials and those of pages included.
+pub(crate) async fn guard(
+    State(app): State<App>,
+    request: Request,
+    next: Next,
+) -> Result<Response, Problem> {
+    if app.gatekeeper.is_open() {
+        check(request.headers())?;
+    }
+    Ok(next.run(request).await)
+}
+
+/// Refuses requests that may come from a foreign web page or through a proxy.
+fn check(headers: &HeaderMap) -> Result<(), Failure> {
+    if headers.keys().any(is_of_proxy) {
+        return Err(Failure::new(
+            Code::Forbidden,
+            "open mode accepts no proxied requests",
+        ));
+    }
     let text = |name| {
         headers
             .get(name)
@@ -27,6 +53,11 @@ pub(crate) fn check(headers: &HeaderMap) -> Result<(), Failure> {
         )),
         _ => Ok(()),
     }
+}
+
+fn is_of_proxy(name: &HeaderName) -> bool {
+    let name = name.as_str();
+    matches!(name, "forwarded" | "via") || name.starts_with("x-forwarded-")
 }
 
 fn is_loopback(authority: &str) -> bool {
@@ -63,5 +94,21 @@ mod tests {
         assert!(!allowed("127.0.0.1:8080", Some("http://evil.example")));
         assert!(!allowed("127.0.0.1:8080", Some("null")));
         assert!(!allowed("", None));
+    }
+
+    #[test]
+    fn proxies_are_refused() {
+        for name in [
+            "forwarded",
+            "via",
+            "x-forwarded-for",
+            "x-forwarded-proto",
+            "x-forwarded-x",
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::HOST, "localhost".parse().expect("ascii"));
+            headers.insert(name, "x".parse().expect("ascii"));
+            assert!(check(&headers).is_err(), "{name}");
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Quotes between the wire and the model.
 
 use platform::{
+    clock::to_proto,
     error::{Failure, FieldCode},
     ids::Id,
 };
@@ -92,6 +93,8 @@ fn snapshot(
             description: category.description,
             image_url: media.url(category.image.as_deref()),
             custom_data: category.custom_data,
+            created_at: Some(to_proto(category.created_at)),
+            updated_at: Some(to_proto(category.updated_at)),
         }),
     }
 }

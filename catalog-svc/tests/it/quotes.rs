@@ -58,6 +58,18 @@ async fn a_line_has_what_an_order_stores(pool: PgPool) {
                             description: None,
                             image_url: None,
                             custom_data: "{}",
+                            created_at: Some(
+                                Timestamp {
+                                    seconds: 1769853600,
+                                    nanos: 0,
+                                },
+                            ),
+                            updated_at: Some(
+                                Timestamp {
+                                    seconds: 1769853600,
+                                    nanos: 0,
+                                },
+                            ),
                         },
                     ),
                 },

@@ -46,7 +46,8 @@ pub(crate) struct OrderLine {
     updated_at: Option<Time>,
 }
 
-/// The product of a line: `id` and `name` inside an order, all of it on the line itself.
+/// The product of a line: `id` and `name` inside an order; all of it on the line itself, and in a list
+/// with `include=product`.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct OrderedProduct {
@@ -80,6 +81,8 @@ pub(crate) struct OrderedCategory {
     thumbnail_url: Option<String>,
     custom_data: Raw,
     metadata: Raw,
+    created_at: Option<Time>,
+    updated_at: Option<Time>,
 }
 
 /// A line with its order.
@@ -100,19 +103,32 @@ pub(crate) struct Units {
 }
 
 /// List the lines of an order.
+///
+/// Each has `id` and `name` of its product; `include=product` adds the rest.
 pub(crate) async fn list(
     call: Call,
     path: PathParams,
     ListParams(list): ListParams,
 ) -> ListResult<OrderLine> {
     let order_id = path.id("orderId", Code::OrderNotFound)?;
+    let includes_product = list.include.iter().any(|relation| relation == "product");
+    let convert = if includes_product {
+        OrderLine::detail
+    } else {
+        OrderLine::from
+    };
     let request = call.request(ListOrderLinesRequest {
         order_id,
         list: Some(list),
     });
     result::list(
         call.clients.order_lines().list_order_lines(request),
-        |response| (response.lines, response.page),
+        |response| {
+            (
+                response.lines.into_iter().map(convert).collect(),
+                response.page,
+            )
+        },
     )
     .await
 }
@@ -250,6 +266,8 @@ impl From<wire::OrderedCategory> for OrderedCategory {
             image_url: category.image_url,
             custom_data: Raw::of(category.custom_data),
             metadata: Raw::of(String::new()),
+            created_at: Time::of(category.created_at),
+            updated_at: Time::of(category.updated_at),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! catalog-svc: quotes.
 
 use platform::{
+    clock::from_proto,
     error::FieldCode,
     grpc::client::Client,
     money::{DecimalPlaces, Percent},
@@ -95,5 +96,7 @@ fn category(category: CategorySnapshot) -> Category {
         description: category.description,
         image_url: category.image_url,
         custom_data: category.custom_data,
+        created_at: category.created_at.as_ref().and_then(from_proto),
+        updated_at: category.updated_at.as_ref().and_then(from_proto),
     }
 }

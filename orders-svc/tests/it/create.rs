@@ -1,7 +1,11 @@
 //! Creates orders, unpaid and paid immediately.
 
 use platform::error::Code;
-use proto::orders::v1::{DeliveryMethod, NewOrderLine, OrderStatus, PaymentStatus};
+use prost_types::Timestamp;
+use proto::{
+    catalog::v1::CategorySnapshot,
+    orders::v1::{DeliveryMethod, NewOrderLine, OrderStatus, PaymentStatus},
+};
 use sqlx::PgPool;
 
 use crate::{
@@ -161,6 +165,29 @@ async fn later_edits_of_the_catalogue_do_not_change_an_order(pool: PgPool) {
     assert_eq!(paid.amount, "10.00000000");
     assert_eq!(paid.paid_amount, "10.00000000");
     assert_eq!(paid.lines[0].product, order.lines[0].product);
+}
+
+#[sqlx::test(migrator = "orders_svc::MIGRATOR")]
+async fn a_line_keeps_the_category_with_its_times(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let time = |seconds| Some(Timestamp { seconds, nanos: 0 });
+    let category = CategorySnapshot {
+        id: "lamps".into(),
+        title: "Lamps".into(),
+        custom_data: "{}".into(),
+        created_at: time(1_600_000_000),
+        updated_at: time(1_600_000_001),
+        ..CategorySnapshot::default()
+    };
+    let mut lamp = quote("1.00", "0", "0");
+    lamp.product.as_mut().unwrap().category = Some(category);
+    let lamp = app.add_quote(lamp);
+    let order = app.admin().create(app.cart(&[(&lamp, 1)])).await.unwrap();
+    let stored = app.admin().get(&order.id).await.unwrap();
+    let product = stored.lines[0].product.as_ref().unwrap();
+    let category = product.category.as_ref().unwrap();
+    assert_eq!(category.created_at, time(1_600_000_000));
+    assert_eq!(category.updated_at, time(1_600_000_001));
 }
 
 #[sqlx::test(migrator = "orders_svc::MIGRATOR")]

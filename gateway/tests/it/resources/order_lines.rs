@@ -75,6 +75,7 @@ async fn a_line_has_its_whole_product_and_its_order() {
           "orderId": "line.order_id",
           "product": {
             "category": {
+              "createdAt": "2026-01-31T10:00:06.007Z",
               "customData": {
                 "line.product.category.custom_data": 1
               },
@@ -83,7 +84,8 @@ async fn a_line_has_its_whole_product_and_its_order() {
               "imageUrl": "line.product.category.image_url",
               "metadata": {},
               "thumbnailUrl": null,
-              "title": "line.product.category.title"
+              "title": "line.product.category.title",
+              "updatedAt": "2026-01-31T10:00:07.007Z"
             },
             "customData": {
               "line.product.custom_data": 1
@@ -187,4 +189,21 @@ async fn units_are_fulfilled_and_unfulfilled() {
             assert_eq!(exchange.body["data"]["id"], "order.id");
         }
     }
+}
+
+#[tokio::test]
+async fn a_list_with_products_has_all_of_them() {
+    let app = TestApp::start().await;
+    let path = format!("/orders/{ID}/lines");
+    let plain = app.get(&path).await;
+    let product = &plain.body["data"][0]["product"];
+    assert_eq!(
+        *product,
+        json!({"id": "lines.product.id", "name": "lines.product.name"})
+    );
+    let whole = app.get(&format!("{path}?include=product")).await;
+    let product = &whole.body["data"][0]["product"];
+    assert_eq!(product["id"], "lines.product.id");
+    assert_eq!(product["typeCode"], "lines.product.type_code");
+    assert_eq!(product["category"]["title"], "lines.product.category.title");
 }

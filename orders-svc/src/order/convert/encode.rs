@@ -206,6 +206,8 @@ fn product(id: ProductId, product: &Product) -> wire::OrderedProduct {
                 description: category.description.clone(),
                 image_url: category.image_url.clone(),
                 custom_data: category.custom_data.clone(),
+                created_at: category.created_at.map(to_proto),
+                updated_at: category.updated_at.map(to_proto),
             }),
     }
 }

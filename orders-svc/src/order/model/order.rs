@@ -141,6 +141,8 @@ pub(crate) struct Category {
     pub(crate) image_url: Option<String>,
     /// JSON text as it was written.
     pub(crate) custom_data: String,
+    pub(crate) created_at: Option<DateTime<Utc>>,
+    pub(crate) updated_at: Option<DateTime<Utc>>,
 }
 
 /// An order with its lines, sorted by position.

@@ -6,7 +6,10 @@ use platform::{
     list::{Key, List, Page},
     money::Amount,
 };
-use proto::{common::v1::ListRequest, lists::wallet::MOVEMENTS};
+use proto::{
+    common::v1::{ListRequest, Operator},
+    lists::wallet::MOVEMENTS,
+};
 use sqlx::{FromRow, PgConnection, postgres::PgRow};
 
 use super::model::{Movement, MovementId};
@@ -80,7 +83,7 @@ pub(crate) async fn find_movement(
 }
 
 /// Lists the movements of `wallet`, which the reader may see, or of the wallets of `reader`; without
-/// both, of all wallets. Those of system wallets are listed only if a filter names the wallet.
+/// both, of all wallets. Those of system wallets are listed only if a filter asks for the wallet.
 pub(crate) async fn list_movements(
     conn: &mut PgConnection,
     request: &ListRequest,
@@ -92,10 +95,9 @@ pub(crate) async fn list_movements(
         .select("m.*")
         .column("updatedAt", "m.created_at")
         .only_any_of(&["m.wallet_id"], wallets);
-    let names_wallet = request
-        .filters
-        .iter()
-        .any(|filter| filter.field == "walletId");
+    let names_wallet = request.filters.iter().any(|filter| {
+        filter.field == "walletId" && matches!(filter.operator(), Operator::Eq | Operator::In)
+    });
     if !names_wallet {
         list = list.only("m.wallet_id not in (select id from wallet.wallets where system)");
     }

@@ -2,7 +2,7 @@
 
 use platform::{error::Code, grpc::client::Client};
 use proto::{
-    common::v1::{Filter, ListRequest},
+    common::v1::{Filter, ListRequest, Operator},
     wallet::v1::{self as wire, movement_service_client::MovementServiceClient},
 };
 use sqlx::PgPool;
@@ -155,6 +155,12 @@ async fn movements_of_system_wallets_are_listed_only_by_wallet(pool: PgPool) {
         panic!("one movement")
     };
     assert_eq!(movement.amount, "-100.00000000");
+    // A filter that leaves a wallet out asks for none.
+    let others = list(vec![Filter {
+        operator: Operator::Nin.into(),
+        ..equals("walletId", &wallet)
+    }]);
+    assert!(listed(app.admin.movements(), others).await.is_empty());
     let of_external = wire::ListMovementsRequest {
         list: None,
         wallet_id: Some(EXTERNAL.to_owned()),

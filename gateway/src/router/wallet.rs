@@ -13,8 +13,14 @@ use crate::{
         payment_methods::{self, PaymentMethod},
         rates::{self, NewRate, Rate, RatePatch},
         transactions::{
-            self, NewDeposit, NewExchange, NewPayment, NewTransfer, NewWithdrawal, Reason,
-            Transaction, TransactionChange,
+            self, Transaction,
+            deposit::{self, NewDeposit},
+            exchange::{self, NewExchange},
+            history::{self, TransactionChange},
+            payment::{self, NewPayment},
+            status::{self, Reason},
+            transfer::{self, NewTransfer},
+            withdrawal::{self, NewWithdrawal},
         },
         wallets::{self, BalanceEntry, NewWallet, Wallet, WalletPatch},
     },
@@ -33,17 +39,18 @@ pub(super) fn routes() -> Vec<Route> {
 fn ledger_routes() -> Vec<Route> {
     vec![
         get("/movements", User, movements::list).page::<Movement>(&lists::MOVEMENTS),
-        get("/movements/{id}", User, movements::get).response::<Movement>(),
+        get("/movements/{id}", User, movements::get)
+            .response::<Movement>(),
         get("/transactions", User, transactions::list).page::<Transaction>(&lists::TRANSACTIONS),
         get("/transactions/{id}", User, transactions::get).response::<Transaction>(),
-        get("/transactions/{id}/history", Admin, transactions::history)
+        get("/transactions/{id}/history", Admin, history::list)
             .page::<TransactionChange>(&lists::TRANSACTION_CHANGES),
-        post("/transactions/{id}/approve", Admin, transactions::approve).response::<Transaction>(),
-        post("/transactions/{id}/confirm", Admin, transactions::confirm).response::<Transaction>(),
-        post("/transactions/{id}/fail", Admin, transactions::fail)
+        post("/transactions/{id}/approve", Admin, status::approve).response::<Transaction>(),
+        post("/transactions/{id}/confirm", Admin, status::confirm).response::<Transaction>(),
+        post("/transactions/{id}/fail", Admin, status::fail)
             .body::<Reason>()
             .response::<Transaction>(),
-        post("/transactions/{id}/reject", Admin, transactions::reject)
+        post("/transactions/{id}/reject", Admin, status::reject)
             .body::<Reason>()
             .response::<Transaction>(),
     ]
@@ -51,19 +58,19 @@ fn ledger_routes() -> Vec<Route> {
 
 fn transaction_routes() -> Vec<Route> {
     vec![
-        post("/transactions/deposit", Admin, transactions::deposit)
+        post("/transactions/deposit", Admin, deposit::create)
             .body::<NewDeposit>()
             .created::<Transaction>(),
-        post("/transactions/pay", User, transactions::pay)
+        post("/transactions/pay", User, payment::create)
             .body::<NewPayment>()
             .created::<Transaction>(),
-        post("/transactions/transfer", User, transactions::transfer)
+        post("/transactions/transfer", User, transfer::create)
             .body::<NewTransfer>()
             .created::<Transaction>(),
-        post("/transactions/withdrawal", User, transactions::withdrawal)
+        post("/transactions/withdrawal", User, withdrawal::create)
             .body::<NewWithdrawal>()
             .created::<Transaction>(),
-        post("/transactions/exchange", User, transactions::exchange)
+        post("/transactions/exchange", User, exchange::create)
             .body::<NewExchange>()
             .created::<Transaction>(),
     ]

@@ -1,0 +1,44 @@
+//! `POST /transactions/pay`
+
+use proto::wallet::v1::CreatePaymentRequest;
+use serde::Deserialize;
+
+use super::Transaction;
+use crate::{
+    extract::{Call, CustomData, Json},
+    resources::result::{self, DataResult},
+};
+
+/// A transfer to the default wallet, confirmed on creation.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct NewPayment {
+    amount: String,
+    asset_code: String,
+    origin_wallet_id: String,
+    #[schema(value_type = Option<Object>)]
+    custom_data: Option<CustomData>,
+    description: Option<String>,
+}
+
+/// Create a payment to the default wallet.
+pub(crate) async fn create(call: Call, Json(body): Json<NewPayment>) -> DataResult<Transaction> {
+    let request = call.request(body.into());
+    let mut transactions = call.clients.transactions();
+    result::created(transactions.create_payment(request), |response| {
+        response.transaction
+    })
+    .await
+}
+
+impl From<NewPayment> for CreatePaymentRequest {
+    fn from(body: NewPayment) -> Self {
+        Self {
+            amount: body.amount,
+            asset_code: body.asset_code,
+            origin_wallet_id: body.origin_wallet_id,
+            custom_data: body.custom_data.map(|data| data.0),
+            description: body.description,
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! Converts failures and gRPC statuses to problem documents (RFC 9457).
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use axum::{
     body::Body,
@@ -10,11 +10,15 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use platform::{
-    error::{Code, Failure},
+    error::{Code, Failure, FieldCode},
     telemetry,
 };
 use serde::Serialize;
 use tonic::Status;
+use utoipa::openapi::{
+    Object, ObjectBuilder,
+    schema::{SchemaType, Type},
+};
 
 use crate::request_id::RequestId;
 
@@ -65,6 +69,7 @@ pub(crate) struct ProblemDocument {
     /// Path of the request.
     pub(crate) instance: String,
     /// Stable code for programs.
+    #[schema(schema_with = code_schema)]
     pub(crate) code: &'static str,
     /// One item for each field at fault.
     pub(crate) errors: Vec<FieldProblem>,
@@ -84,9 +89,44 @@ pub(crate) struct FieldProblem {
     /// Path of the field, such as `lines[0].quantity`.
     pub(crate) field: String,
     /// Code of the error, for programs.
+    #[schema(schema_with = field_code_schema)]
     pub(crate) code: &'static str,
     /// Message for people.
     pub(crate) message: String,
+}
+
+/// Describes the codes of a problem.
+fn code_schema() -> Object {
+    texts(Code::ALL.iter().map(|code| code.as_str()))
+}
+
+/// Describes the codes of a field: those of its form, and those of rules and states.
+fn field_code_schema() -> Object {
+    let is_of_field = |code: &&Code| {
+        matches!(
+            code.http(),
+            StatusCode::CONFLICT | StatusCode::UNPROCESSABLE_ENTITY
+        )
+    };
+    let domain = Code::ALL
+        .iter()
+        .filter(is_of_field)
+        .map(|code| code.as_str());
+    texts(
+        FieldCode::FORM
+            .iter()
+            .map(|code| code.as_str())
+            .chain(domain),
+    )
+}
+
+fn texts(codes: impl Iterator<Item = &'static str>) -> Object {
+    // `rate_not_found` has two statuses.
+    let codes: BTreeSet<_> = codes.collect();
+    ObjectBuilder::new()
+        .schema_type(SchemaType::Type(Type::String))
+        .enum_values(Some(codes))
+        .build()
 }
 
 /// Writes the body of every error response, those of axum and its layers included.

@@ -5,18 +5,18 @@
 
 mod docs;
 mod parameters;
+mod responses;
 
-use axum::http::{Method, StatusCode};
+use axum::http::Method;
 use platform::error::Code;
 use utoipa::{
     ToSchema,
     openapi::{
-        ComponentsBuilder, ContentBuilder, HttpMethod, InfoBuilder, License, ObjectBuilder,
-        OpenApi, OpenApiBuilder, PathsBuilder, Ref, RefOr, Required, ResponseBuilder,
-        ResponsesBuilder, Schema,
+        ComponentsBuilder, ContentBuilder, HttpMethod, InfoBuilder, License, OpenApi,
+        OpenApiBuilder, PathsBuilder, Ref, RefOr, Required, Schema,
         path::{Operation, OperationBuilder},
         request_body::{RequestBody, RequestBodyBuilder},
-        schema::{ArrayBuilder, SchemaType, Type},
+        schema::ArrayBuilder,
         security::{
             ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityRequirement, SecurityScheme,
         },
@@ -24,7 +24,7 @@ use utoipa::{
 };
 
 use crate::{
-    error::{PROBLEM_JSON, ProblemDocument},
+    error::ProblemDocument,
     extract::NDJSON,
     router::{Route, routes},
 };
@@ -101,6 +101,9 @@ fn components(routes: &[Route]) -> ComponentsBuilder {
     let components = ComponentsBuilder::new()
         .security_scheme("apikey", SecurityScheme::ApiKey(api_key))
         .security_scheme("bearer", SecurityScheme::Http(bearer));
+    let components = responses::problems().fold(components, |components, (name, problem)| {
+        components.response(name, problem)
+    });
     schemas
         .into_iter()
         .fold(components, |components, (name, schema)| {
@@ -128,7 +131,7 @@ fn operation(route: &Route) -> Operation {
         .summary(Some(docs::summary(route)))
         .description(Some(docs::description(route)))
         .securities(Some(securities))
-        .responses(responses(route));
+        .responses(responses::of(route));
     for parameter in parameters::of(route) {
         operation = operation.parameter(parameter);
     }
@@ -177,56 +180,6 @@ fn operation_id(route: &str) -> String {
         id.extend([by, &first.to_ascii_uppercase(), rest]);
     }
     id
-}
-
-fn responses(route: &Route) -> ResponsesBuilder {
-    let problem = ContentBuilder::new()
-        .schema(Some(Shape::of::<ProblemDocument>().reference()))
-        .build();
-    let problem = ResponseBuilder::new()
-        .description("A problem; `/docs/errors` lists the codes.")
-        .content(PROBLEM_JSON, problem);
-    let success = ResponseBuilder::new().description(match route.success {
-        StatusCode::CREATED => "Created.",
-        StatusCode::NO_CONTENT => "No content.",
-        _ => "Success.",
-    });
-    let success = match route.response {
-        None => success,
-        Some(line) if route.ndjson => {
-            let content = ContentBuilder::new().schema(Some(line.reference())).build();
-            success.content(NDJSON, content)
-        }
-        Some(resource) => {
-            let content = ContentBuilder::new()
-                .schema(Some(envelope(route, resource)))
-                .build();
-            success.content("application/json", content)
-        }
-    };
-    ResponsesBuilder::new()
-        .response(route.success.as_str(), success.build())
-        .response("default", problem.build())
-}
-
-/// Describes `{"data": resource}`, or `{"data": [resource], "total": n}` for a list.
-fn envelope(route: &Route, resource: Shape) -> Schema {
-    let typed = |of: Type| {
-        let object = ObjectBuilder::new().schema_type(SchemaType::Type(of));
-        Schema::Object(object.build())
-    };
-    let object = ObjectBuilder::new().required("data");
-    let object = if route.list.is_some() {
-        let rows = ArrayBuilder::new().items(resource.reference()).build();
-        object
-            .property("data", rows)
-            .property("total", typed(Type::Integer))
-            .property("nextCursor", typed(Type::String))
-            .required("total")
-    } else {
-        object.property("data", resource.reference())
-    };
-    Schema::Object(object.build())
 }
 
 /// Renders the page that the `type` of a problem links to.

@@ -6,11 +6,11 @@ mod orders;
 mod route;
 mod wallet;
 
-use axum::{Router, middleware};
+use axum::{Router, http::Method, middleware};
 
 pub(crate) use route::Route;
 
-use crate::{App, access, idempotency};
+use crate::{App, access, extract, idempotency};
 
 /// Returns the route table.
 pub(crate) fn routes() -> Vec<Route> {
@@ -30,7 +30,11 @@ pub(crate) fn router(app: &App) -> Router<App> {
     routes().into_iter().fold(Router::new(), |router, route| {
         let guard = middleware::from_fn_with_state((app.clone(), route.access), access::guard);
         let key = middleware::from_fn_with_state(app.clone(), idempotency::read_key);
-        let handler = if route.bulk {
+        let reads_one = route.method == Method::GET && route.list.is_none();
+        let handler = if reads_one {
+            let includes = middleware::from_fn_with_state(route.includes, extract::check_includes);
+            route.handler.route_layer(includes)
+        } else if route.bulk {
             // The middleware would hold the whole body, so bulk handlers read the key themselves.
             route.handler
         } else {

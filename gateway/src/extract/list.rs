@@ -1,9 +1,17 @@
 //! The query of list and include requests, parsed from the raw text since order and repeats matter.
 
-use axum::{extract::FromRequestParts, http::request::Parts};
-use platform::{clock::to_proto, list::query};
+use axum::{
+    extract::{FromRequestParts, Request, State},
+    http::request::Parts,
+    middleware::Next,
+    response::Response,
+};
+use platform::{
+    clock::to_proto,
+    list::{check, query},
+};
 use prost_types::Timestamp;
-use proto::common::v1::ListRequest;
+use proto::{common::v1::ListRequest, lists::ListTable};
 
 use crate::{App, error::Problem};
 
@@ -43,4 +51,19 @@ impl FromRequestParts<App> for Includes {
         let ListParams(list) = ListParams::from_request_parts(parts, state).await?;
         Ok(Self(list.include))
     }
+}
+
+/// The includes of a resource without relations.
+const NONE: ListTable = ListTable::new("", &[]);
+
+/// Refuses a read of one resource that asks for relations which it does not have.
+pub(crate) async fn check_includes(
+    State(table): State<Option<&'static ListTable>>,
+    request: Request,
+    next: Next,
+) -> Result<Response, Problem> {
+    if let Some(raw) = request.uri().query() {
+        check::includes(table.unwrap_or(&NONE), &query::parse(raw)?.include)?;
+    }
+    Ok(next.run(request).await)
 }

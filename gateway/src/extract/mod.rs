@@ -13,5 +13,5 @@ pub(crate) use call::{Call, Idempotency, ServiceResponse};
 pub(crate) use fields::{CustomData, JsonObject, JsonText};
 pub(crate) use items::{Items, NDJSON};
 pub(crate) use json::{Action, Json, NoFields};
-pub(crate) use list::{At, Includes, ListParams};
+pub(crate) use list::{At, Includes, ListParams, check_includes};
 pub(crate) use path::PathParams;

@@ -18,6 +18,7 @@ pub(super) fn of(route: &Route) -> Vec<Parameter> {
     if let Some(list) = route.list {
         parameters.extend(list_parameters(list));
     }
+    parameters.extend(route.includes.and_then(include));
     if let Some((name, description)) = route.query_param {
         parameters.push(query(name, description));
     }
@@ -65,9 +66,6 @@ fn list_parameters(list: &ListTable) -> Vec<Parameter> {
     let mut parameters: Vec<_> = filterable
         .map(|field| query(&format!("filter[{}]", field.name), &operators(field.class)))
         .collect();
-    if !list.paged {
-        return parameters;
-    }
     let sortable = list.fields.iter().filter(|field| field.sortable);
     let sortable: Vec<_> = sortable.map(|field| field.name).collect();
     if !sortable.is_empty() {
@@ -75,10 +73,9 @@ fn list_parameters(list: &ListTable) -> Vec<Parameter> {
         let description = format!("A comma-separated list, `-` for descending, of: {names}.");
         parameters.push(query("sort", &description));
     }
-    if !list.includes.is_empty() {
-        let names: Vec<_> = list.includes.iter().map(|include| include.name).collect();
-        let description = format!("A comma-separated list of: {}.", names.join(", "));
-        parameters.push(query("include", &description));
+    parameters.extend(include(list));
+    if !list.paged {
+        return parameters;
     }
     parameters.push(query("page[size]", "1 to 1000, default 30."));
     parameters.push(query("page[number]", "From 1."));
@@ -87,6 +84,12 @@ fn list_parameters(list: &ListTable) -> Vec<Parameter> {
         "A `nextCursor`, instead of `page[number]`.",
     ));
     parameters
+}
+
+fn include(list: &ListTable) -> Option<Parameter> {
+    let names: Vec<_> = list.includes.iter().map(|include| include.name).collect();
+    let description = format!("A comma-separated list of: {}.", names.join(", "));
+    (!names.is_empty()).then(|| query("include", &description))
 }
 
 fn operators(class: Class) -> String {

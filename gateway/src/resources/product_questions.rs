@@ -84,10 +84,8 @@ pub(crate) async fn reorder(
 
 impl Located for ProductQuestion {
     fn location(&self) -> String {
-        format!(
-            "/products/{}/questions/{}",
-            self.product_id, self.question_id
-        )
+        // The link has no path that can be read; this shows it among the others of its product.
+        format!("/products/{}?include=questions", self.product_id)
     }
 }
 

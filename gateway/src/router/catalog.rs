@@ -27,7 +27,9 @@ pub(super) fn routes() -> Vec<Route> {
 fn product_routes() -> Vec<Route> {
     vec![
         get("/products", User, products::list).page::<Product>(&lists::PRODUCTS),
-        get("/products/{id}", User, products::get).response::<Product>(),
+        get("/products/{id}", User, products::get)
+            .response::<Product>()
+            .includes(&lists::PRODUCTS),
         post("/products", Admin, products::create)
             .body::<NewProduct>()
             .created::<Product>(),

@@ -21,7 +21,9 @@ pub(super) fn routes() -> Vec<Route> {
 fn order_routes() -> Vec<Route> {
     vec![
         get("/orders", User, orders::list).page::<Order>(&lists::ORDERS),
-        get("/orders/{id}", User, orders::get).response::<Order>(),
+        get("/orders/{id}", User, orders::get)
+            .response::<Order>()
+            .includes(&lists::ORDERS),
         post("/orders", User, orders::create)
             .body::<NewOrder>()
             .created::<Order>(),
@@ -55,7 +57,9 @@ fn order_line_routes() -> Vec<Route> {
     vec![
         get("/orders/{orderId}/lines", User, order_lines::list)
             .page::<OrderLine>(&lists::ORDER_LINES),
-        get("/orders/{orderId}/lines/{id}", User, order_lines::get).response::<OrderLineDetail>(),
+        get("/orders/{orderId}/lines/{id}", User, order_lines::get)
+            .response::<OrderLineDetail>()
+            .includes(&lists::ORDER_LINES),
         post(
             "/orders/{orderId}/lines/{id}/fulfill",
             Admin,

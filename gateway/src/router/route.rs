@@ -32,6 +32,8 @@ pub(crate) struct Route {
     pub(crate) response: Option<Shape>,
     /// Filters and sorts of a list; the response is then a page of resources.
     pub(crate) list: Option<&'static ListTable>,
+    /// The list whose relations the response can embed, where it is one resource.
+    pub(crate) includes: Option<&'static ListTable>,
     /// Whether the response holds many resources as NDJSON.
     pub(crate) ndjson: bool,
     /// Name and description of a query parameter besides those of the list.
@@ -86,6 +88,7 @@ impl Route {
             success: StatusCode::OK,
             response: None,
             list: None,
+            includes: None,
             ndjson: false,
             query_param: None,
             handler: routing::on(filter, handler),
@@ -135,6 +138,12 @@ impl Route {
     pub(super) fn page<T: ToSchema>(mut self, list: &'static ListTable) -> Self {
         self.list = Some(list);
         self.response::<T>()
+    }
+
+    /// Takes `include` with the relations of this list.
+    pub(super) fn includes(mut self, list: &'static ListTable) -> Self {
+        self.includes = Some(list);
+        self
     }
 
     /// Responds with many resources as NDJSON.

@@ -40,7 +40,8 @@ fn ledger_routes() -> Vec<Route> {
     vec![
         get("/movements", User, movements::list).page::<Movement>(&lists::MOVEMENTS),
         get("/movements/{id}", User, movements::get)
-            .response::<Movement>(),
+            .response::<Movement>()
+            .includes(&lists::MOVEMENTS),
         get("/transactions", User, transactions::list).page::<Transaction>(&lists::TRANSACTIONS),
         get("/transactions/{id}", User, transactions::get).response::<Transaction>(),
         get("/transactions/{id}/history", Admin, history::list)

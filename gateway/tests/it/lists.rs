@@ -221,16 +221,23 @@ async fn a_list_without_pages_counts_its_rows() {
 #[tokio::test]
 async fn reads_of_one_resource_pass_their_includes_on() {
     let app = TestApp::start().await;
-    for path in [format!("/products/{ID}"), format!("/movements/{ID}")] {
+    for (path, names) in [
+        (format!("/products/{ID}"), &["category", "taxRate"][..]),
+        (format!("/movements/{ID}"), &["transaction"]),
+    ] {
+        let each = |form: &dyn Fn(usize, &str) -> String| {
+            let forms = names.iter().enumerate().map(|(at, name)| form(at, name));
+            forms.collect::<Vec<_>>().join("&")
+        };
         for query in [
-            "include=a,b",
-            "include[0]=a&include[1]=b",
-            "include[a]=true&include[b]=true",
+            format!("include={}", names.join(",")),
+            each(&|at, name| format!("include[{at}]={name}")),
+            each(&|_, name| format!("include[{name}]=true")),
         ] {
             let exchange = app.get(&format!("{path}?{query}&page[size]=1")).await;
             assert_eq!(
                 exchange.call().message,
-                json!({"id": ID, "include": ["a", "b"]}),
+                json!({"id": ID, "include": names}),
                 "{query}"
             );
         }
@@ -268,5 +275,33 @@ async fn a_balance_is_read_at_a_moment() {
         let request = app.admin("GET", &format!("{path}?{query}"));
         let document = problem(request, 400, "invalid_query").await;
         assert_eq!(document["errors"][0]["field"], "at", "{query}");
+    }
+}
+
+#[tokio::test]
+async fn single_reads_refuse_unknown_includes() {
+    let app = TestApp::start().await;
+    let all = operations::all();
+    let reads = all
+        .iter()
+        .filter(|operation| operation.method == "GET" && !operation.is_list);
+    for operation in reads {
+        let url = operation.url();
+        let request = app.admin("GET", &format!("{url}?include=nope"));
+        let document = problem(request, 400, "invalid_query").await;
+        assert_eq!(document["errors"][0]["field"], "include", "{url}");
+        assert_eq!(
+            app.get(&format!("{url}?x=1&include=")).await.status,
+            200,
+            "{url}"
+        );
+    }
+    for path in [
+        format!("/products/{ID}?include=category,taxRate"),
+        format!("/orders/{ID}?include=lines"),
+        format!("/orders/{ID}/lines/{ID}?include=product"),
+        format!("/movements/{ID}?include=transaction"),
+    ] {
+        assert_eq!(app.get(&path).await.status, 200, "{path}");
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use platform::error::{Code, FieldCode};
 use serde_json::Value;
 
 use crate::harness::TestApp;
@@ -20,11 +21,11 @@ fn the_committed_document_is_current() {
 fn references_resolve_and_operation_ids_are_unique() {
     let text = gateway::openapi_document().to_json().expect("JSON");
     let document: Value = serde_json::from_str(&text).expect("JSON");
-    for reference in text.split("\"#/components/schemas/").skip(1) {
-        let name = reference.split('"').next().expect("a name");
+    for reference in text.split("\"#/").skip(1) {
+        let path = reference.split('"').next().expect("a path");
         assert!(
-            document["components"]["schemas"][name].is_object(),
-            "{name} is missing"
+            document.pointer(&format!("/{path}")).is_some(),
+            "{path} is missing"
         );
     }
     let mut ids = HashSet::new();
@@ -55,4 +56,74 @@ async fn the_document_is_served_as_committed() {
             .expect("text")
             .contains("\"/openapi.json\"")
     );
+}
+
+#[test]
+fn problems_list_their_codes() {
+    let document = crate::samples::openapi();
+    let codes = |schema: &str| {
+        let codes = &document["components"]["schemas"][schema]["properties"]["code"]["enum"];
+        let codes = codes.as_array().expect("a list of codes").iter();
+        let codes: HashSet<_> = codes
+            .map(|code| code.as_str().expect("a text").to_owned())
+            .collect();
+        codes
+    };
+    let all: HashSet<_> = Code::ALL
+        .iter()
+        .map(|code| code.as_str().to_owned())
+        .collect();
+    assert_eq!(codes("ProblemDocument"), all);
+    let of_fields = codes("FieldProblem");
+    for code in FieldCode::FORM.map(FieldCode::as_str) {
+        assert!(of_fields.contains(code), "{code}");
+    }
+    assert!(of_fields.contains("wallet_locked") && !of_fields.contains("internal"));
+}
+
+#[test]
+fn operations_list_their_statuses() {
+    let document = crate::samples::openapi();
+    for (path, item) in document["paths"].as_object().expect("paths") {
+        for (method, operation) in item.as_object().expect("operations") {
+            let responses = &operation["responses"];
+            let writes = method != "get";
+            for (status, expected) in [
+                ("400", method != "delete"),
+                ("401", true),
+                ("403", true),
+                ("404", path.contains('{')),
+                ("409", writes),
+                ("413", writes && method != "delete"),
+                ("415", writes && method != "delete"),
+                ("422", writes && method != "delete"),
+                ("503", true),
+                ("default", true),
+            ] {
+                let listed = responses[status].is_object();
+                assert_eq!(listed, expected, "{method} {path} {status}");
+            }
+        }
+    }
+    let conflict = &document["components"]["responses"]["Conflict"]["description"];
+    assert!(
+        conflict
+            .as_str()
+            .expect("a text")
+            .contains("`order_busy`: ")
+    );
+}
+
+#[test]
+fn lists_without_pages_can_be_sorted_and_single_reads_embed() {
+    let document = crate::samples::openapi();
+    let has = |path: &str, name: &str| {
+        let parameters = &document["paths"][path]["get"]["parameters"];
+        let mut parameters = parameters.as_array().expect("parameters").iter();
+        parameters.any(|parameter| parameter["name"] == name)
+    };
+    assert!(has("/payment-methods", "sort"));
+    assert!(!has("/payment-methods", "page[size]"));
+    assert!(has("/products/{id}", "include"));
+    assert!(!has("/categories/{id}", "include"));
 }

@@ -40,7 +40,8 @@ pub fn all() -> Vec<Operation> {
 impl Operation {
     fn read(method: &str, path: &str, operation: &Value) -> Self {
         let responses = operation["responses"].as_object().expect("responses");
-        let success = responses.keys().find_map(|status| status.parse().ok());
+        let mut statuses = responses.keys().filter(|status| status.starts_with('2'));
+        let success = statuses.next().and_then(|status| status.parse().ok());
         let content = &operation["requestBody"]["content"];
         let is_bulk = content["application/x-ndjson"].is_object();
         let media_type = if is_bulk {

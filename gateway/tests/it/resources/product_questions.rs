@@ -21,7 +21,7 @@ async fn questions_are_attached_detached_and_reordered() {
         }
       ],
       "status": 201,
-      "location": "/products/product_question.product_id/questions/product_question.question_id",
+      "location": "/products/product_question.product_id?include=questions",
       "body": {
         "data": {
           "order": "product_question.order",

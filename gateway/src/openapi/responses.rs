@@ -1,0 +1,137 @@
+//! The responses of operations: that of success, and a problem for each status.
+
+use std::collections::BTreeSet;
+
+use axum::http::{Method, StatusCode};
+use platform::error::Code;
+use utoipa::openapi::{
+    ContentBuilder, ObjectBuilder, Ref, Response, ResponseBuilder, Responses, ResponsesBuilder,
+    Schema,
+    schema::{ArrayBuilder, SchemaType, Type},
+};
+
+use super::Shape;
+use crate::{
+    error::{PROBLEM_JSON, ProblemDocument},
+    extract::NDJSON,
+    router::Route,
+};
+
+/// Returns the responses of a route.
+pub(super) fn of(route: &Route) -> Responses {
+    let responses = ResponsesBuilder::new().response(route.success.as_str(), success(route));
+    let responses = statuses(route)
+        .into_iter()
+        .fold(responses, |responses, status| {
+            responses.response(status.as_str(), Ref::from_response_name(name(status)))
+        });
+    responses
+        .response(
+            "default",
+            problem("A problem; `/docs/errors` lists the codes."),
+        )
+        .build()
+}
+
+fn success(route: &Route) -> Response {
+    let success = ResponseBuilder::new().description(match route.success {
+        StatusCode::CREATED => "Created.",
+        StatusCode::NO_CONTENT => "No content.",
+        _ => "Success.",
+    });
+    match route.response {
+        None => success,
+        Some(line) if route.ndjson => {
+            let content = ContentBuilder::new().schema(Some(line.reference())).build();
+            success.content(NDJSON, content)
+        }
+        Some(resource) => {
+            let content = ContentBuilder::new()
+                .schema(Some(envelope(route, resource)))
+                .build();
+            success.content("application/json", content)
+        }
+    }
+    .build()
+}
+
+/// Describes `{"data": resource}`, or `{"data": [resource], "total": n}` for a list.
+fn envelope(route: &Route, resource: Shape) -> Schema {
+    let typed = |of: Type| {
+        let object = ObjectBuilder::new().schema_type(SchemaType::Type(of));
+        Schema::Object(object.build())
+    };
+    let object = ObjectBuilder::new().required("data");
+    let object = if route.list.is_some() {
+        let rows = ArrayBuilder::new().items(resource.reference()).build();
+        object
+            .property("data", rows)
+            .property("total", typed(Type::Integer))
+            .property("nextCursor", typed(Type::String))
+            .required("total")
+    } else {
+        object.property("data", resource.reference())
+    };
+    Schema::Object(object.build())
+}
+
+/// Returns the problems that the operations refer to, one a status, by name.
+pub(super) fn problems() -> impl Iterator<Item = (String, Response)> {
+    let statuses: BTreeSet<_> = Code::ALL.iter().map(|code| code.http()).collect();
+    statuses.into_iter().map(|status| {
+        let codes = Code::ALL.iter().filter(|code| code.http() == status);
+        let lines: Vec<_> = codes
+            .map(|code| format!("`{code}`: {}", code.about()))
+            .collect();
+        (name(status), problem(&lines.join("\n\n")))
+    })
+}
+
+/// `UnprocessableEntity`
+fn name(status: StatusCode) -> String {
+    let reason = status.canonical_reason().unwrap_or_default();
+    reason.split(' ').collect()
+}
+
+fn problem(description: &str) -> Response {
+    let problem = ContentBuilder::new()
+        .schema(Some(Shape::of::<ProblemDocument>().reference()))
+        .build();
+    ResponseBuilder::new()
+        .description(description)
+        .content(PROBLEM_JSON, problem)
+        .build()
+}
+
+/// Returns the statuses of problems of a route.
+fn statuses(route: &Route) -> BTreeSet<StatusCode> {
+    use StatusCode as S;
+    let mut statuses = BTreeSet::from([
+        S::UNAUTHORIZED,
+        S::FORBIDDEN,
+        S::URI_TOO_LONG,
+        S::REQUEST_HEADER_FIELDS_TOO_LARGE,
+        S::INTERNAL_SERVER_ERROR,
+        S::SERVICE_UNAVAILABLE,
+        S::GATEWAY_TIMEOUT,
+    ]);
+    let takes_body = matches!(route.method, Method::POST | Method::PATCH);
+    if takes_body {
+        statuses.extend([
+            S::PAYLOAD_TOO_LARGE,
+            S::UNSUPPORTED_MEDIA_TYPE,
+            S::UNPROCESSABLE_ENTITY,
+        ]);
+    }
+    // The query of reads, the body or the idempotency key.
+    if takes_body || route.method == Method::GET {
+        statuses.insert(S::BAD_REQUEST);
+    }
+    if route.method != Method::GET {
+        statuses.insert(S::CONFLICT);
+    }
+    if route.path.contains('{') {
+        statuses.insert(S::NOT_FOUND);
+    }
+    statuses
+}

@@ -1,5 +1,6 @@
 //! A client of the public REST API.
 
+use anyhow::ensure;
 use reqwest::{Client, RequestBuilder};
 use serde_json::Value;
 
@@ -41,7 +42,9 @@ impl Api {
     /// Creates a resource and returns it.
     pub async fn create(&self, path: &str, body: &Value) -> anyhow::Result<Value> {
         let response = self.post(path).json(body).send().await?;
-        let mut body: Value = response.error_for_status()?.json().await?;
+        let status = response.status();
+        let mut body: Value = response.json().await?;
+        ensure!(status.is_success(), "POST {path}: {status} {body}");
         Ok(body["data"].take())
     }
 }

@@ -26,7 +26,7 @@ use crate::{
 const WALLET: &str = "wallet-svc";
 /// Buyers, each with money for all orders.
 const BUYERS: usize = 20;
-const PREPARED_AT_ONCE: usize = 32;
+const PREPARED_AT_ONCE: usize = 4;
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Options of `load outage`.

@@ -3,16 +3,18 @@
 use std::time::Duration;
 
 use sqlx::PgPool;
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{Interval, MissedTickBehavior, interval, sleep};
 use tokio_util::sync::CancellationToken;
 
+use super::Lease;
 use crate::pg::{self, Schema};
 
 const GAUGE_INTERVAL: Duration = Duration::from_secs(5);
-/// Rounds of gauges for each purge: one purge a minute.
-const ROUNDS_PER_PURGE: u64 = 12;
+const PURGE_INTERVAL: Duration = Duration::from_mins(1);
 /// Rows per statement, so that no purge holds locks for long.
 const PURGE_BATCH: i64 = 2_000;
+/// The rest after a full statement; 40 000 rows a second are deleted at most.
+const PURGE_PAUSE: Duration = Duration::from_millis(50);
 
 /// Published events stay replayable for 7 days; inbox rows must outlive them.
 const PURGES: [&str; 3] = [
@@ -31,33 +33,48 @@ const PURGES: [&str; 3] = [
          where created_at < now() - interval '24 hours' and response is not null limit $1)",
 ];
 
+/// Keeps the gauges, and deletes expired rows on one replica at a time, until the token is cancelled.
 pub(super) async fn run(pool: &PgPool, schema: Schema, token: &CancellationToken) {
-    let mut ticks = interval(GAUGE_INTERVAL);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut round = 0_u64;
-    loop {
-        tokio::select! {
-            () = token.cancelled() => return,
-            _ = ticks.tick() => {}
-        }
-        round += 1;
-        let done = async {
-            update_gauges(pool, schema).await?;
-            if round.is_multiple_of(ROUNDS_PER_PURGE) {
-                purge(pool, schema).await?;
-            }
-            Ok::<(), sqlx::Error>(())
-        };
-        if let Err(error) = done.await {
-            tracing::debug!(%error, "messaging housekeeping: failed, retrying in the next round");
+    tokio::join!(
+        update_gauges_until(pool, schema, token),
+        purge_until(pool, schema, token)
+    );
+}
+
+async fn update_gauges_until(pool: &PgPool, schema: Schema, token: &CancellationToken) {
+    let mut ticks = ticks(GAUGE_INTERVAL);
+    while token.run_until_cancelled(ticks.tick()).await.is_some() {
+        if let Err(error) = update_gauges(pool, schema).await {
+            tracing::debug!(%error, "messaging housekeeping: gauges not updated, retrying");
         }
     }
+}
+
+async fn purge_until(pool: &PgPool, schema: Schema, token: &CancellationToken) {
+    let mut lease = Lease::new(pool.clone(), schema, "housekeeping");
+    let mut ticks = ticks(PURGE_INTERVAL);
+    while token.run_until_cancelled(ticks.tick()).await.is_some() {
+        let purged = token.run_until_cancelled(purge(pool, schema, &mut lease));
+        if let Some(Err(error)) = purged.await {
+            tracing::debug!(%error, "messaging housekeeping: purge failed, retrying in the next round");
+        }
+    }
+    if let Err(error) = lease.release().await {
+        tracing::debug!(%error, "messaging housekeeping: lease not released, it expires");
+    }
+}
+
+fn ticks(period: Duration) -> Interval {
+    let mut ticks = interval(period);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    ticks
 }
 
 #[derive(sqlx::FromRow)]
 struct Gauges {
     unpublished: f64,
     oldest_seconds: f64,
+    retained_seconds: f64,
     dead_letters: f64,
 }
 
@@ -67,6 +84,9 @@ async fn update_gauges(pool: &PgPool, schema: Schema) -> Result<(), sqlx::Error>
                 coalesce(extract(epoch from now() - (
                     select created_at from :schema.outbox
                     where position = min(first_position))), 0)::float8 as oldest_seconds,
+                coalesce(extract(epoch from now() - (
+                    select created_at from :schema.outbox order by position limit 1
+                )), 0)::float8 as retained_seconds,
                 (select count(*) from :schema.dead_letters
                  where parked_at is not null)::float8 as dead_letters
          from :schema.outbox_pending",
@@ -74,21 +94,22 @@ async fn update_gauges(pool: &PgPool, schema: Schema) -> Result<(), sqlx::Error>
     let gauges: Gauges = pg::bounded(sqlx::query_as(sql).fetch_one(pool)).await?;
     metrics::gauge!("outbox_unpublished").set(gauges.unpublished);
     metrics::gauge!("outbox_oldest_unpublished_seconds").set(gauges.oldest_seconds);
+    metrics::gauge!("outbox_oldest_seconds").set(gauges.retained_seconds);
     metrics::gauge!("dead_letters").set(gauges.dead_letters);
     Ok(())
 }
 
-async fn purge(pool: &PgPool, schema: Schema) -> Result<(), sqlx::Error> {
+/// Deletes all expired rows, in short statements with rests between.
+async fn purge(pool: &PgPool, schema: Schema, lease: &mut Lease) -> Result<(), sqlx::Error> {
     for statement in PURGES {
-        let purged = sqlx::query(schema.sql(statement))
-            .bind(PURGE_BATCH)
-            .execute(pool)
-            .await?;
-        if purged.rows_affected() > 0 {
-            tracing::debug!(
-                rows = purged.rows_affected(),
-                "messaging housekeeping: expired rows deleted"
-            );
+        while lease.hold().await? {
+            let delete = sqlx::query(schema.sql(statement)).bind(PURGE_BATCH);
+            let rows = pg::bounded(delete.execute(pool)).await?.rows_affected();
+            metrics::counter!("messaging_rows_purged_total").increment(rows);
+            if rows < PURGE_BATCH.unsigned_abs() {
+                break;
+            }
+            sleep(PURGE_PAUSE).await;
         }
     }
     Ok(())
@@ -125,10 +146,35 @@ mod tests {
     #[sqlx::test(migrations = false)]
     async fn published_events_expire_after_a_week_and_pending_events_stay(pool: PgPool) {
         fill(&pool).await;
-        purge(&pool, SCHEMA).await.unwrap();
+        let mut lease = Lease::new(pool.clone(), SCHEMA, "housekeeping");
+        purge(&pool, SCHEMA, &mut lease).await.unwrap();
         let left = "select array_agg(position order by position) from things.outbox";
         let left: Vec<i64> = sqlx::query_scalar(left).fetch_one(&pool).await.unwrap();
         assert_eq!(left, [2, 3, 5]);
+    }
+
+    #[sqlx::test(migrations = false)]
+    async fn a_purge_deletes_all_expired_rows_on_one_replica(pool: PgPool) {
+        fill(&pool).await;
+        sqlx::raw_sql(
+            "insert into things.idempotency_keys (scope, request_hash, response, created_at)
+             select int8send(n), '', '', now() - interval '25 hours'
+             from generate_series(1, 10000) n",
+        )
+        .execute(&pool)
+        .await
+        .unwrap();
+        let left = async || -> i64 {
+            let left = sqlx::query_scalar("select count(*) from things.idempotency_keys");
+            left.fetch_one(&pool).await.unwrap()
+        };
+        let mut other = Lease::new(pool.clone(), SCHEMA, "housekeeping");
+        assert!(other.hold().await.unwrap());
+        let mut lease = Lease::new(pool.clone(), SCHEMA, "housekeeping");
+        purge(&pool, SCHEMA, &mut lease).await.unwrap();
+        assert_eq!(left().await, 10_000);
+        purge(&pool, SCHEMA, &mut other).await.unwrap();
+        assert_eq!(left().await, 0);
     }
 
     #[sqlx::test(migrations = false)]
@@ -149,6 +195,7 @@ mod tests {
         assert!((gauge("outbox_unpublished") - 2.0).abs() < 1e-9);
         let week = 7.0 * 24.0 * 3600.0;
         assert!(gauge("outbox_oldest_unpublished_seconds") > week);
+        assert!(gauge("outbox_oldest_seconds") > week);
 
         sqlx::raw_sql("delete from things.outbox_pending")
             .execute(&pool)

@@ -3,7 +3,7 @@
 //! It reads `outbox_pending` and keeps no cursor, because sequences commit out of order. It holds no
 //! lock or transaction while it publishes. While NATS is unavailable it retries.
 
-use std::time::Duration;
+use std::{collections::HashSet, time::Duration};
 
 use async_nats::jetstream::Context;
 use sqlx::PgPool;
@@ -148,19 +148,22 @@ impl Relay {
         }
         let full = pending.positions.len() == usize::from(BATCH);
         let rows = pg::bounded(self.rows(&pending.positions)).await?;
+        let mut done = without_rows(&pending.positions, &rows);
         let published = publish::in_order(&self.js, self.schema, rows, None).await;
         // After a crash or an error here the batch is published again.
         failpoint::hit("outbox.published");
         if failpoint::fails("outbox.published") {
             return Err("failpoint outbox.published".into());
         }
-        if !published.positions.is_empty() {
-            let removed = pending.remove(&self.pool, self.schema, &published.positions);
+        done.extend(&published.positions);
+        if !done.is_empty() {
+            let removed = pending.remove(&self.pool, self.schema, &done);
             pg::bounded(removed).await?;
             metrics::counter!("outbox_published_total").increment(published.positions.len() as u64);
         }
         match published.error {
-            None if full => Ok(PollOutcome::Full),
+            // Otherwise the same events would be read again at once.
+            None if full && !done.is_empty() => Ok(PollOutcome::Full),
             None => Ok(PollOutcome::Published),
             Some(error) => {
                 // The stream may have been deleted.
@@ -181,4 +184,24 @@ impl Relay {
             .fetch_all(&self.pool)
             .await
     }
+}
+
+/// Returns the positions that have no row in the outbox, as after a deletion by hand or a partial
+/// restore. They can never be published, and must not keep the relay from what comes after them.
+fn without_rows(positions: &[i64], rows: &[Row]) -> Vec<i64> {
+    let found: HashSet<_> = rows.iter().map(|row| row.position).collect();
+    let missing = positions
+        .iter()
+        .filter(|position| !found.contains(position));
+    let missing: Vec<_> = missing.copied().collect();
+    if let (Some(first), Some(last)) = (missing.first(), missing.last()) {
+        let events = missing.len();
+        tracing::error!(
+            events,
+            first,
+            last,
+            "outbox relay: pending events are not in the outbox, skipped"
+        );
+    }
+    missing
 }

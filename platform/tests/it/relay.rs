@@ -101,6 +101,19 @@ async fn events_of_an_aggregate_keep_their_order(_: PgPoolOptions, options: PgCo
 }
 
 #[sqlx::test(migrations = false)]
+async fn pending_events_without_a_row_are_skipped(_: PgPoolOptions, options: PgConnectOptions) {
+    let harness = Harness::new(options).await;
+    harness.commit_events(MANY).await;
+    harness.execute("delete from :schema.outbox").await;
+    let last = harness.commit_event().await;
+    harness.start_relay();
+    let stream = harness.stream(1).await;
+    assert_eq!(header(&stream[0], "ce-id"), last.to_string());
+    assert_no_leftovers(&harness.pool, harness.schema).await;
+    harness.drop_stream().await;
+}
+
+#[sqlx::test(migrations = false)]
 async fn events_of_an_aggregate_do_not_overtake_one_that_cannot_be_published(
     _: PgPoolOptions,
     options: PgConnectOptions,

@@ -14,6 +14,8 @@ use crate::pg::Schema;
 /// Characters of a stored reason; longer ones are truncated.
 const MAX_REASON: usize = 2_000;
 const ACK_TIMEOUT: Duration = Duration::from_secs(4);
+/// The header that names the only consumer of a retried event.
+const ADDRESSEE: &str = "guerdon-consumer";
 
 /// A parked event.
 #[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
@@ -30,6 +32,13 @@ pub struct DeadLetter {
     pub failures: i32,
     /// Time at which retries ended.
     pub parked_at: DateTime<Utc>,
+}
+
+/// Whether the message is for this consumer: a retry is for the one that failed.
+pub(super) fn is_addressed_to(consumer: &str, message: &async_nats::Message) -> bool {
+    let headers = message.headers.as_ref();
+    let addressee = headers.and_then(|headers| headers.get(ADDRESSEE));
+    addressee.is_none_or(|addressee| addressee.as_str() == consumer)
 }
 
 /// A delivery that the consumer failed on.
@@ -93,6 +102,7 @@ pub async fn list(pool: &PgPool, schema: Schema) -> Result<Vec<DeadLetter>, sqlx
 /// The stored message of a parked event.
 #[derive(sqlx::FromRow)]
 struct StoredMessage {
+    consumer: String,
     event_id: Uuid,
     subject: String,
     headers: Json<BTreeMap<String, String>>,
@@ -100,8 +110,8 @@ struct StoredMessage {
 }
 
 /// Publishes parked events again, all or the one with this id, and returns their number. Failures
-/// are counted from zero. A dead letter is deleted when its event is applied; consumers that have
-/// applied the event before skip it.
+/// are counted from zero. A dead letter is deleted when its event is applied. Other consumers of the
+/// event skip it, also those that have forgotten that they applied it.
 pub async fn retry(
     pool: &PgPool,
     schema: Schema,
@@ -112,7 +122,7 @@ pub async fn retry(
     let sql = schema.sql(
         "update :schema.dead_letters set failures = 0
          where parked_at is not null and ($1::uuid is null or event_id = $1)
-         returning event_id, subject, headers, body",
+         returning consumer, event_id, subject, headers, body",
     );
     let messages: Vec<StoredMessage> = sqlx::query_as(sql).bind(event_id).fetch_all(pool).await?;
     let mut retried = 0;
@@ -124,6 +134,7 @@ pub async fn retry(
                 headers.insert(name, value);
             }
         }
+        headers.insert(ADDRESSEE, message.consumer);
         let message_id = format!("{}:retry:{}", message.event_id, retry_id());
         headers.insert(NATS_MESSAGE_ID, message_id);
         let publish = async {

@@ -9,13 +9,14 @@ use std::{
     time::Duration,
 };
 
+use async_nats::jetstream::consumer::PullConsumer;
 use platform::{
     error::{Code, Failure},
     messaging::{
         dead_letters,
         inbox::{self, Applied, Effect, Envelope},
     },
-    testing::assert_no_leftovers,
+    testing::{assert_no_leftovers, eventually},
 };
 use prost_types::Timestamp;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
@@ -59,6 +60,40 @@ async fn an_event_is_parked_after_ten_failures_until_it_is_retried(
     assert_eq!(retry(harness, None).await, 1);
     effects.wait_for(2).await;
     assert_no_leftovers(&harness.pool, harness.schema).await;
+    harness.drop_stream().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_retry_is_for_the_consumer_that_failed(_: PgPoolOptions, options: PgConnectOptions) {
+    let effects = Effects::new(options).await;
+    let harness = &effects.harness;
+    effects.start_failing(10, Code::ValidationFailed);
+    harness.commit_event().await;
+    effects.wait_for_parked(1).await;
+    // Another consumer failed, and this one has forgotten that it applied the event.
+    harness
+        .execute(
+            "insert into :schema.dead_letters
+             select 'other-svc-ThingDone', event_id, subject, headers, body, reason, failures
+             from :schema.dead_letters;
+             update :schema.dead_letters set parked_at = now() where consumer like 'other-%';
+             delete from :schema.dead_letters where consumer like 'counting-%'",
+        )
+        .await;
+    assert_eq!(retry(harness, None).await, 1);
+    harness.commit_event().await;
+    effects.wait_for(1).await;
+    let mut consumer: PullConsumer = harness
+        .js
+        .get_consumer_from_stream(effects.consumer().name(), effects.consumer().stream())
+        .await
+        .unwrap();
+    eventually("all is acknowledged", TIMEOUT, async || {
+        let info = consumer.info().await.unwrap();
+        info.num_pending == 0 && info.num_ack_pending == 0
+    })
+    .await;
+    assert_eq!(effects.count().await, 1);
     harness.drop_stream().await;
 }
 

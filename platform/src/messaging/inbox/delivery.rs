@@ -39,6 +39,12 @@ pub(super) async fn handle<E: Effect>(
     effect: &E,
     message: Message,
 ) {
+    if !dead_letters::is_addressed_to(consumer.name(), &message) {
+        if let Err(error) = message.ack().await {
+            tracing::debug!(%error, "inbox: ack failed, the event is redelivered");
+        }
+        return;
+    }
     let envelope = Envelope::read(&message);
     let span = span(consumer, envelope.as_ref().ok());
     async {

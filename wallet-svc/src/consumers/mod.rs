@@ -53,6 +53,15 @@ fn amount(text: &str) -> Result<Amount, Failure> {
         .map_err(|_| malformed(format!("{text:?} is not an amount")))
 }
 
+/// Parses an amount above zero.
+fn positive(text: &str) -> Result<Amount, Failure> {
+    let amount = amount(text)?;
+    if amount.is_positive() {
+        return Ok(amount);
+    }
+    Err(malformed(format!("{text:?} is not above zero")))
+}
+
 fn id<T>(text: &str) -> Result<Id<T>, Failure> {
     Id::parse(text).map_err(|_| malformed(format!("{text:?} is not an id")))
 }

@@ -6,7 +6,7 @@ use platform::{
 };
 use proto::events::v1::TaskCompleted;
 
-use super::{Ledger, amount, id};
+use super::{Ledger, id, positive};
 use crate::{
     ledger::{Command, Reward},
     transaction::metadata::Metadata,
@@ -26,7 +26,7 @@ impl CreditReward {
             id: id(&event.transaction_id)?,
             wallet: id(&event.wallet_id)?,
             asset: self.0.asset(&event.asset_code).await?,
-            amount: amount(&event.amount)?,
+            amount: positive(&event.amount)?,
             metadata,
         };
         self.0

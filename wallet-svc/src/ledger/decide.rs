@@ -40,7 +40,7 @@ impl Book {
         }
         let ids = self.operations.get(command.new_operation()?)?;
         let made: Vec<_> = ids.iter().filter_map(find).collect();
-        Some(command.ensure_same(&made).map(|()| made))
+        Some(command.ensure_same(&made, self).map(|()| made))
     }
 }
 

@@ -4,10 +4,12 @@ use chrono::{DateTime, TimeDelta, Utc};
 use platform::money::Amount;
 
 use super::{
-    Command, Create, EndHold, LedgerError, Leg, Mode, Operation, Refund, RefundPart,
+    Book, Command, Create, EndHold, LedgerError, Leg, Mode, Operation, Refund, RefundPart,
     transition::Transition,
 };
-use crate::transaction::model::{Notes, Sides, Status, Transaction, TransactionType};
+use crate::transaction::model::{
+    Notes, Sides, Status, Transaction, TransactionId, TransactionType,
+};
 
 /// How far the database's clock may go back, as by a correction or at a failover to another machine.
 /// An operation that has expired stays so if it goes back by less.
@@ -16,11 +18,13 @@ const CLOCK_TOLERANCE: TimeDelta = TimeDelta::seconds(5);
 impl Command {
     /// Checks that the command is the one that made these transactions: an operation id is never
     /// used for another operation.
-    pub(super) fn ensure_same(&self, made: &[Transaction]) -> Result<(), LedgerError> {
+    pub(super) fn ensure_same(&self, made: &[Transaction], book: &Book) -> Result<(), LedgerError> {
         let is_same = match self {
             Self::Post(operation) => operation.matches(made),
-            // The amounts of an earlier refund depend on what was left then.
-            Self::Refund(_) => made.iter().all(|tx| tx.refunds.is_some()),
+            Self::Refund(refund) => {
+                let of = book.operations.get(&refund.of);
+                of.is_some_and(|of| refund.matches(of, made))
+            }
             _ => true,
         };
         if is_same {
@@ -36,7 +40,11 @@ impl Operation {
             (&leg.asset, leg.amount, leg.sides, &leg.code)
                 == (&tx.asset, tx.amount, tx.sides, &tx.code)
         };
-        self.legs.len() == made.len() && self.legs.iter().zip(made).all(is_leg)
+        // Money that is held has not moved.
+        let has_moved = made.iter().all(|tx| tx.status != Status::Processing);
+        (self.mode == Mode::Hold || has_moved)
+            && self.legs.len() == made.len()
+            && self.legs.iter().zip(made).all(is_leg)
     }
 
     /// Checks that the operation may still be accepted.
@@ -47,6 +55,21 @@ impl Operation {
             Some(late) if late > TimeDelta::zero() => Err(LedgerError::OperationLate),
             _ => Ok(()),
         }
+    }
+}
+
+impl Refund {
+    /// Whether these transactions refund this operation, and the same parts. The amounts of a refund
+    /// of the whole rest depend on what was left then.
+    fn matches(&self, of: &[TransactionId], made: &[Transaction]) -> bool {
+        let is_of = |tx: &Transaction| tx.refunds.is_some_and(|id| of.contains(&id));
+        let is_part = |(part, tx): (&RefundPart, &Transaction)| {
+            let index = usize::try_from(part.index).ok();
+            let original = index.and_then(|index| of.get(index)).copied();
+            part.amount == tx.amount && original == tx.refunds
+        };
+        let has_parts = self.parts.len() == made.len() && self.parts.iter().zip(made).all(is_part);
+        made.iter().all(is_of) && (self.parts.is_empty() || has_parts)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Bonuses and rewards, in any order of their events.
 
-use platform::messaging::inbox::Applied;
+use platform::{error::Failure, messaging::inbox::Applied};
 use proto::events::v1::{BonusRevoked, OrderCanceled, OrderPaid, TaskCompleted};
 use sqlx::PgPool;
 use wallet_svc::consumers::{
@@ -40,6 +40,16 @@ impl Events {
     }
 
     async fn task_completed(&self, transaction: &str, wallet: &str, amount: &str) -> Applied {
+        let completed = self.complete_task(transaction, wallet, amount).await;
+        completed.unwrap()
+    }
+
+    async fn complete_task(
+        &self,
+        transaction: &str,
+        wallet: &str,
+        amount: &str,
+    ) -> Result<Applied, Failure> {
         let event = TaskCompleted {
             transaction_id: transaction.to_owned(),
             wallet_id: wallet.to_owned(),
@@ -47,7 +57,7 @@ impl Events {
             asset_code: "points".to_owned(),
             ..TaskCompleted::default()
         };
-        CreditReward(self.0.clone()).handle(event).await.unwrap()
+        CreditReward(self.0.clone()).handle(event).await
     }
 }
 
@@ -198,5 +208,19 @@ async fn a_revoked_bonus_that_can_be_charged_is_published_with_nothing_owed(pool
     let revoked: BonusRevoked = app.event(ORDER).await;
     assert_eq!((revoked.version, &*revoked.owed), (1, "0.00000000"));
     assert_eq!(revoked.revoked, "4.00000000");
+    app.finish().await;
+}
+
+#[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
+async fn a_reward_is_above_zero(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let events = Events::of(&app);
+    let wallet = app.new_wallet().await;
+    for amount in ["-5.00000000", "0.00000000"] {
+        let malformed = events.complete_task(REWARD, &wallet, amount).await;
+        let reason = format!("{:?}", malformed.unwrap_err());
+        assert!(reason.contains("is not above zero"), "{reason}");
+    }
+    assert!(app.balances(&wallet).await.is_empty());
     app.finish().await;
 }

@@ -165,6 +165,28 @@ async fn an_operation_id_cannot_be_reused_for_another_operation(pool: PgPool) {
     let rejected = result(app.admin.ledger().refund(refund("p", "p", &[])).await);
     assert_eq!(rejection(rejected).code, Code::IdempotencyKeyReused);
     assert_eq!(app.balances(&b).await, [usd("1")]);
+
+    // Held money has not moved.
+    let held = hold("h", vec![posting(&a, &b, "1")]);
+    result(app.admin.ledger().hold(held).await).unwrap();
+    let posted = operation("h", vec![posting(&a, &b, "1")]);
+    let rejected = result(app.admin.ledger().post(posted).await);
+    assert_eq!(rejection(rejected).code, Code::IdempotencyKeyReused);
+
+    // Another refund is one of another operation, or of other parts.
+    let other = operation("o", vec![posting(&a, &b, "1")]);
+    result(app.admin.ledger().post(other).await).unwrap();
+    let back = refund("r", "p", &[(0, "0.50")]);
+    result(app.admin.ledger().refund(back).await).unwrap();
+    for (of, parts) in [
+        ("o", &[(0, "0.50")][..]),
+        ("o", &[]),
+        ("p", &[(0, "0.25")]),
+        ("p", &[(0, "0.50"), (0, "0.50")]),
+    ] {
+        let rejected = result(app.admin.ledger().refund(refund("r", of, parts)).await);
+        assert_eq!(rejection(rejected).code, Code::IdempotencyKeyReused, "{of}");
+    }
     app.finish().await;
 }
 

@@ -51,7 +51,7 @@ async fn a_locked_balance_fails_only_the_postings_that_need_it(pool: PgPool) {
     }
     lock.rollback().await.unwrap();
     app.transfer(&locked, &other, "1", true).await.unwrap();
-    assert_eq!(app.balances(&other).await, [usd("59")]);
+    assert_eq!(app.balances(&wallet).await, [usd("42")]);
     app.finish().await;
 }
 

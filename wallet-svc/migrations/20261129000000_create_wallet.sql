@@ -13,6 +13,9 @@ create table wallet.wallets (
     name text,
     description text,
     owner_id uuid,
+    -- Whether the owner never changes: that of a user's primary wallet, and of the default wallet, which
+    -- has none
+    owner_fixed boolean not null default false,
     locked boolean not null,
     -- external, bonus, exchange: may go below zero, and are hidden from clients
     system boolean not null default false,

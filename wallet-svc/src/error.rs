@@ -22,6 +22,8 @@ pub(crate) enum Error {
     #[error("address not found")]
     AddressNotFound,
     /// Codes are unique regardless of case.
+    #[error("the owner of a primary wallet and of the default wallet never changes")]
+    OwnerIsFixed,
     #[error("an asset has this code already")]
     CodeTaken,
     #[error("a system asset can change only in enabled, customData and logo")]
@@ -65,6 +67,9 @@ impl From<Error> for Failure {
             Error::WalletNotFound => Code::WalletNotFound,
             Error::AssetNotFound => Code::AssetNotFound,
             Error::AddressNotFound => Code::AddressNotFound,
+            Error::OwnerIsFixed => {
+                return of_field(Code::InvalidState, "ownerId", error.to_string());
+            }
             Error::CodeTaken => return of_field(Code::CodeTaken, "code", error.to_string()),
             Error::AssetReadOnly => Code::AssetReadOnly,
             Error::DecimalPlacesInUse => {

@@ -92,8 +92,13 @@ impl Wallets {
             }),
             ..UpdateWalletRequest::default()
         };
-        message(self.wallet.clone().update_wallet(request).await)?;
-        Ok(())
+        let updated = self.wallet.clone().update_wallet(request).await;
+        match message(updated) {
+            Ok(_) => Ok(()),
+            // It got an owner since it was read.
+            Err(failure) if failure.code == Code::InvalidState => Err(Error::WalletTaken),
+            Err(failure) => Err(failure.into()),
+        }
     }
 
     async fn find(&self, wallet_id: WalletId) -> Result<wire::Wallet> {

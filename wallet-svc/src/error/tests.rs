@@ -102,6 +102,7 @@ fn missing_resources_have_one_text() {
 fn conflicts_name_their_field() {
     for (error, code, name) in [
         (Error::CodeTaken, Code::CodeTaken, Some("code")),
+        (Error::OwnerIsFixed, Code::InvalidState, Some("ownerId")),
         (Error::AssetReadOnly, Code::AssetReadOnly, None),
         (
             Error::DecimalPlacesInUse,

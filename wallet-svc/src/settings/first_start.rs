@@ -51,6 +51,7 @@ async fn default_wallet_in_tx(
     let new = NewWallet {
         name: Some("Default wallet".to_owned()),
         operation_id: Some("settings:default_wallet".to_owned()),
+        owner_fixed: true,
         ..NewWallet::default()
     };
     let wallet = wallets.create_in_tx(conn, &new).await?;

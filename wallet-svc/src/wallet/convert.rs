@@ -56,6 +56,8 @@ pub(crate) fn new_wallet(request: wire::CreateWalletRequest) -> Result<NewWallet
         owner,
         locked: request.locked,
         custom_data: request.custom_data,
+        // Services create primary wallets.
+        owner_fixed: request.operation_id.is_some(),
         operation_id: request.operation_id,
     })
 }
@@ -66,6 +68,7 @@ pub(crate) fn wallet_patch(request: wire::UpdateWalletRequest) -> Result<WalletP
     let patch = WalletPatch {
         name: fields.changed("name", request.name, fields::name_or_empty),
         owner: fields.patched("owner_id", request.owner_id, |id| UserId::parse(&id)),
+        fixes_owner: false,
         locked: fields.changed("locked", request.locked, Ok),
         custom_data: fields.changed("custom_data", request.custom_data, Ok),
     };

@@ -40,6 +40,8 @@ pub(crate) struct Wallet {
     pub(crate) name: Option<String>,
     pub(crate) description: Option<String>,
     pub(crate) owner: Option<UserId>,
+    /// Whether the owner never changes: that of a primary wallet and of the default wallet.
+    pub(crate) owner_fixed: bool,
     /// A locked wallet accepts no transactions.
     pub(crate) locked: bool,
     /// Unique; generated.
@@ -59,6 +61,7 @@ pub(crate) struct Wallet {
 pub(crate) struct NewWallet {
     pub(crate) name: Option<String>,
     pub(crate) owner: Option<UserId>,
+    pub(crate) owner_fixed: bool,
     pub(crate) locked: bool,
     pub(crate) custom_data: Option<String>,
     /// Makes the creation idempotent.
@@ -70,10 +73,16 @@ pub(crate) struct NewWallet {
 pub(crate) struct WalletPatch {
     pub(crate) name: Option<String>,
     pub(crate) owner: Patch<UserId>,
-    /// A locked wallet accepts no transactions.
+    /// Whether the wallet becomes the primary one of its new owner, who must be its first.
+    pub(crate) fixes_owner: bool,
     pub(crate) locked: Option<bool>,
     pub(crate) custom_data: Option<String>,
 }
+
+/// Rejects another owner of a wallet whose owner never changes, and a second owner of one that would
+/// become primary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct OwnerIsFixed;
 
 /// The part of an update that is published.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,14 +97,19 @@ impl Wallet {
         &self,
         patch: WalletPatch,
         now: DateTime<Utc>,
-    ) -> Option<(Self, Option<LockChange>)> {
+    ) -> Result<Option<(Self, Option<LockChange>)>, OwnerIsFixed> {
         let mut after = self.clone();
         after.name = patch.name.or(after.name);
         after.owner = patch.owner.or(after.owner);
+        let fixed = self.owner_fixed || (patch.fixes_owner && self.owner.is_some());
+        if fixed && after.owner != self.owner {
+            return Err(OwnerIsFixed);
+        }
+        after.owner_fixed |= patch.fixes_owner;
         after.locked = patch.locked.unwrap_or(after.locked);
         after.custom_data = patch.custom_data.unwrap_or(after.custom_data);
         if after == *self {
-            return None;
+            return Ok(None);
         }
         after.updated_at = now.max(self.updated_at);
         let change = match (self.locked, after.locked) {
@@ -104,7 +118,7 @@ impl Wallet {
             _ => None,
         };
         after.version += i64::from(change.is_some());
-        Some((after, change))
+        Ok(Some((after, change)))
     }
 }
 
@@ -131,6 +145,7 @@ mod tests {
             name: Some("a".to_owned()),
             description: None,
             owner: None,
+            owner_fixed: false,
             locked: false,
             reference: "R".to_owned(),
             custom_data: "{}".to_owned(),
@@ -142,23 +157,18 @@ mod tests {
     }
 
     fn patch() -> WalletPatch {
-        WalletPatch {
-            name: None,
-            owner: Patch::Absent,
-            locked: None,
-            custom_data: None,
-        }
+        WalletPatch::default()
     }
 
     #[test]
     fn an_update_without_a_change_is_none() {
         let now = wallet().updated_at + chrono::TimeDelta::seconds(1);
-        assert_eq!(wallet().patched(patch(), now), None);
+        assert_eq!(wallet().patched(patch(), now), Ok(None));
         let same = WalletPatch {
             locked: Some(false),
             ..patch()
         };
-        assert_eq!(wallet().patched(same, now), None);
+        assert_eq!(wallet().patched(same, now), Ok(None));
     }
 
     #[test]
@@ -168,15 +178,48 @@ mod tests {
             locked: Some(true),
             ..patch()
         };
-        let (locked, change) = wallet().patched(lock, now).unwrap();
+        let (locked, change) = wallet().patched(lock, now).unwrap().unwrap();
         assert_eq!((locked.version, change), (2, Some(LockChange::Locked)));
         let rename = WalletPatch {
             name: Some("b".to_owned()),
             ..patch()
         };
-        let (renamed, change) = locked.patched(rename, now).unwrap();
+        let (renamed, change) = locked.patched(rename, now).unwrap().unwrap();
         assert_eq!((renamed.version, change), (2, None));
         assert_eq!(renamed.name.as_deref(), Some("b"));
         assert_eq!(renamed.updated_at, now);
+    }
+
+    #[test]
+    fn the_owner_of_a_primary_wallet_never_changes() {
+        let now = wallet().updated_at;
+        let user = |n| UserId::new(Uuid::from_u128(n));
+        let own = |owner, fixes_owner| WalletPatch {
+            owner,
+            fixes_owner,
+            ..patch()
+        };
+        let apply = |wallet: &Wallet, patch| {
+            let patched = wallet.patched(patch, now)?;
+            Ok(patched.map_or_else(|| wallet.clone(), |(after, _)| after))
+        };
+        // Without being primary it goes from hand to hand.
+        let ann = apply(&wallet(), own(Patch::Set(user(1)), false)).unwrap();
+        let ben = apply(&ann, own(Patch::Set(user(2)), false)).unwrap();
+        assert_eq!(apply(&ben, own(Patch::Null, false)).unwrap(), wallet());
+
+        // It becomes primary for its first owner only; a repeat changes nothing.
+        let second = apply(&ann, own(Patch::Set(user(2)), true));
+        assert_eq!(second, Err(OwnerIsFixed));
+        let primary = apply(&wallet(), own(Patch::Set(user(1)), true)).unwrap();
+        assert!(primary.owner_fixed);
+        for owner in [Patch::Set(user(2)), Patch::Null] {
+            for fixes_owner in [false, true] {
+                let refused = apply(&primary, own(owner, fixes_owner));
+                assert_eq!(refused, Err(OwnerIsFixed));
+            }
+        }
+        let same = own(Patch::Set(user(1)), true);
+        assert_eq!(apply(&primary, same).unwrap(), primary);
     }
 }

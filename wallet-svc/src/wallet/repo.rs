@@ -22,6 +22,7 @@ struct WalletRow {
     name: Option<String>,
     description: Option<String>,
     owner_id: Option<UserId>,
+    owner_fixed: bool,
     locked: bool,
     reference: String,
     custom_data: String,
@@ -38,6 +39,7 @@ impl From<WalletRow> for Wallet {
             name: row.name,
             description: row.description,
             owner: row.owner_id,
+            owner_fixed: row.owner_fixed,
             locked: row.locked,
             reference: row.reference,
             custom_data: row.custom_data,
@@ -91,8 +93,8 @@ pub(crate) async fn find_wallets<'c>(
 ) -> Result<Vec<Wallet>, sqlx::Error> {
     let rows = sqlx::query_as!(
         WalletRow,
-        "select id, name, description, owner_id, locked, reference, custom_data, metadata, version,
-             created_at, updated_at
+        "select id, name, description, owner_id, owner_fixed, locked, reference, custom_data,
+             metadata, version, created_at, updated_at
          from wallet.wallets
          where id = any($1) and not system and ($2::uuid is null or owner_id = $2)",
         ids as _,
@@ -129,8 +131,8 @@ pub(crate) async fn lock_wallet_in_tx(
 ) -> Result<Option<Wallet>, sqlx::Error> {
     let row = sqlx::query_as!(
         WalletRow,
-        "select id, name, description, owner_id, locked, reference, custom_data, metadata, version,
-             created_at, updated_at
+        "select id, name, description, owner_id, owner_fixed, locked, reference, custom_data,
+             metadata, version, created_at, updated_at
          from wallet.wallets where id = $1 and not system for update",
         id as _,
     )
@@ -153,8 +155,8 @@ pub(crate) async fn find_wallet_of_operation(
 ) -> Result<Option<Wallet>, sqlx::Error> {
     let row = sqlx::query_as!(
         WalletRow,
-        "select id, name, description, owner_id, locked, reference, custom_data, metadata, version,
-             created_at, updated_at
+        "select id, name, description, owner_id, owner_fixed, locked, reference, custom_data,
+             metadata, version, created_at, updated_at
          from wallet.wallets where operation_id = $1",
         operation_id,
     )
@@ -172,8 +174,8 @@ pub(crate) async fn insert_wallet_in_tx(
     let written = sqlx::query!(
         "insert into wallet.wallets
              (id, name, description, owner_id, locked, reference, custom_data, metadata,
-              operation_id, version, created_at, updated_at)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+              operation_id, version, created_at, updated_at, owner_fixed)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
          on conflict do nothing",
         wallet.id as _,
         wallet.name,
@@ -187,6 +189,7 @@ pub(crate) async fn insert_wallet_in_tx(
         wallet.version,
         wallet.created_at,
         wallet.updated_at,
+        wallet.owner_fixed,
     )
     .execute(conn)
     .await?;
@@ -222,7 +225,7 @@ pub(crate) async fn update_wallet_in_tx(
     let written = sqlx::query!(
         "update wallet.wallets
          set name = $2, owner_id = $3, locked = $4, custom_data = $5, version = $6,
-             updated_at = $7
+             updated_at = $7, owner_fixed = $8
          where id = $1",
         wallet.id as _,
         wallet.name,
@@ -231,6 +234,7 @@ pub(crate) async fn update_wallet_in_tx(
         wallet.custom_data,
         wallet.version,
         wallet.updated_at,
+        wallet.owner_fixed,
     )
     .execute(conn)
     .await?;

@@ -17,7 +17,9 @@ use sqlx::{PgConnection, PgPool};
 
 use super::{
     convert, events,
-    model::{Balance, NewWallet, REFERENCE_LENGTH, UserId, Wallet, WalletId, WalletPatch},
+    model::{
+        Balance, NewWallet, OwnerIsFixed, REFERENCE_LENGTH, UserId, Wallet, WalletId, WalletPatch,
+    },
     past, repo,
 };
 use crate::{SCHEMA, access, clients::identity::Users, error::Error};
@@ -95,6 +97,7 @@ impl Wallets {
             name: new.name.clone(),
             description: None,
             owner: new.owner,
+            owner_fixed: new.owner_fixed,
             locked: new.locked,
             reference: self.ids.code(REFERENCE_LENGTH),
             custom_data: new.custom_data.clone().unwrap_or_else(|| "{}".to_owned()),
@@ -130,22 +133,24 @@ impl Wallets {
         &self,
         caller: &Caller,
         id: &str,
-        patch: WalletPatch,
+        mut patch: WalletPatch,
     ) -> Result<Wallet, Error> {
         let id = WalletId::parse(id).map_err(|_| Error::WalletNotFound)?;
-        // The only service that may call this is identity-svc, which gives wallets to users that it
-        // is about to create.
-        if let Patch::Set(owner) = patch.owner
-            && !caller.is_service()
-        {
-            self.ensure_user(Some(owner)).await?;
+        if let Patch::Set(owner) = patch.owner {
+            // The only service that may call this is identity-svc, which gives wallets to users that
+            // it is about to create, as their primary ones.
+            patch.fixes_owner = caller.is_service();
+            if !patch.fixes_owner {
+                self.ensure_user(Some(owner)).await?;
+            }
         }
         pg::retry_serialization(async || {
             let mut tx = pg::tx(&self.pool).await?;
             let before = repo::lock_wallet_in_tx(&mut tx, id)
                 .await?
                 .ok_or(Error::WalletNotFound)?;
-            let Some((after, change)) = before.patched(patch.clone(), self.clock.now()) else {
+            let patched = before.patched(patch.clone(), self.clock.now());
+            let Some((after, change)) = patched.map_err(|OwnerIsFixed| Error::OwnerIsFixed)? else {
                 return Ok(before);
             };
             repo::update_wallet_in_tx(&mut tx, &after).await?;

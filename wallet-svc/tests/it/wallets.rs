@@ -6,7 +6,8 @@ use proto::wallet::v1 as wire;
 use sqlx::PgPool;
 
 use crate::harness::{
-    ANN, BEN, Clients, TestApp, UNKNOWN, invalid, mask, rejection, result, serve_users, stable,
+    ANN, BEN, Clients, Rejection, TestApp, UNKNOWN, invalid, mask, rejection, result, serve_users,
+    stable,
 };
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
@@ -151,6 +152,48 @@ async fn owners_are_checked_only_where_identity_svc_is_not_the_caller(pool: PgPo
     assert_eq!(given.unwrap().as_deref(), Some(ANN));
     let given = give(&app.as_service("orders-svc"), &wallet, Some(BEN)).await;
     assert_eq!(rejection(given).code, Code::Forbidden);
+    app.finish().await;
+}
+
+#[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
+async fn the_owner_of_a_primary_or_default_wallet_never_changes(pool: PgPool) {
+    let identity = serve_users(&[ANN, BEN]).await;
+    let app = TestApp::with_flags(pool, &["--identity-grpc-url", &identity]).await;
+    let identity_svc = app.as_service("identity-svc");
+    let fixed = Rejection::new(Code::InvalidState, &["ownerId"]);
+
+    let primary = wire::CreateWalletRequest {
+        operation_id: Some(format!("user:{ANN}:wallet")),
+        ..owned(ANN)
+    };
+    let created = result(identity_svc.wallets().create_wallet(primary).await).unwrap();
+    let adopted = app.new_wallet().await;
+    give(&identity_svc, &adopted, Some(ANN)).await.unwrap();
+    for wallet in [created.wallet.unwrap().id, adopted] {
+        for owner in [Some(BEN), None] {
+            let given = give(&app.admin, &wallet, owner).await;
+            assert_eq!(rejection(given), fixed);
+        }
+        let given = give(&identity_svc, &wallet, Some(BEN)).await;
+        assert_eq!(rejection(given), fixed);
+        let same = give(&app.admin, &wallet, Some(ANN)).await;
+        assert_eq!(same.unwrap().as_deref(), Some(ANN));
+    }
+
+    let default = app.settings().await.default_wallet_id;
+    for client in [&app.admin, &identity_svc] {
+        let given = give(client, &default, Some(ANN)).await;
+        assert_eq!(rejection(given), fixed);
+    }
+    assert_eq!(give(&app.admin, &default, None).await.unwrap(), None);
+
+    // A wallet that got an owner meanwhile becomes nobody's primary wallet.
+    let taken = app.new_wallet().await;
+    give(&app.admin, &taken, Some(BEN)).await.unwrap();
+    let given = give(&identity_svc, &taken, Some(ANN)).await;
+    assert_eq!(rejection(given), fixed);
+    let given = give(&app.admin, &taken, Some(ANN)).await;
+    assert_eq!(given.unwrap().as_deref(), Some(ANN));
     app.finish().await;
 }
 

@@ -106,7 +106,8 @@ pub const PAYMENT_METHODS: ListTable = ListTable::new(
     "payment-methods",
     &[
         Field::new("createdAt", Class::Time).sortable(),
-        Field::new("enabled", Class::Bool),
+        // Takes `in` and `nin` here, which no other boolean does.
+        Field::new("enabled", Class::Enum(&["true", "false"])),
         Field::new("slug", Class::Code),
     ],
 )

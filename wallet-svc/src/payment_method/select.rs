@@ -70,7 +70,7 @@ fn compares(order: Ordering, operator: Operator) -> bool {
 fn value(method: &PaymentMethod, field: &str) -> Value {
     match field {
         "createdAt" => Value::Time(method.created_at),
-        "enabled" => Value::Bool(method.enabled),
+        "enabled" => Value::Text(method.enabled.to_string()),
         _ => Value::Text(method.slug.clone()),
     }
 }
@@ -79,7 +79,6 @@ fn value(method: &PaymentMethod, field: &str) -> Value {
 fn compare(left: &Value, right: &Value) -> Ordering {
     match (left, right) {
         (Value::Time(left), Value::Time(right)) => left.cmp(right),
-        (Value::Bool(left), Value::Bool(right)) => left.cmp(right),
         (Value::Text(left), Value::Text(right)) => left.cmp(right),
         _ => Ordering::Equal,
     }
@@ -118,6 +117,11 @@ mod tests {
             ("filter[slug]=nin:c", "ab"),
             ("filter[enabled]=true", "ac"),
             ("filter[enabled]=false&filter[slug]=a", ""),
+            ("filter[enabled]=in:true,false", "abc"),
+            ("filter[enabled]=in:false", "b"),
+            ("filter[enabled]=in:", ""),
+            ("filter[enabled]=nin:false", "ac"),
+            ("filter[enabled]=nin:true,false", ""),
             ("filter[createdAt]=2026-01-02", "ac"),
             ("filter[createdAt]=lt:2026-01-02", "b"),
             ("filter[createdAt]=gt:2026-01-01T00:00:00Z", "ac"),
@@ -137,7 +141,8 @@ mod tests {
             "filter[slug]=like:a",
             "filter[slug]=",
             "filter[enabled]=1",
-            "filter[enabled]=in:true",
+            "filter[enabled]=in:true,1",
+            "filter[enabled]=",
             "filter[createdAt]=yesterday",
             "sort=slug",
             "sort=name",

@@ -1,12 +1,16 @@
 //! Checks a buyer's answers against the questions of the product.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, sync::Arc};
 
-use jsonschema::{ValidationError, error::ValidationErrorKind};
+use jsonschema::{ValidationError, Validator, error::ValidationErrorKind};
+use moka::sync::Cache;
 use platform::{error::FieldCode, ids::Id};
 use serde_json::{Map, Value};
 
-use super::Question;
+use super::{Question, QuestionKind};
+
+/// Questions whose schemas are kept, each of at most a few times 16 KiB.
+const MAX_VALIDATORS: u64 = 500;
 
 /// An answer that is invalid or missing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,8 +21,64 @@ pub(crate) struct AnswerError {
     pub(crate) message: String,
 }
 
+/// The compiled schemas of questions. Cloning is cheap and shares them.
+#[derive(Debug, Clone)]
+pub(crate) struct Validators(Cache<Id<Question>, Arc<Compiled>>);
+
+/// A compiled schema, and what it was made from.
+#[derive(Debug)]
+struct Compiled {
+    kind: QuestionKind,
+    required: bool,
+    choices: Vec<String>,
+    validator: Validator,
+}
+
+impl Validators {
+    pub(crate) fn new() -> Self {
+        Self(Cache::new(MAX_VALIDATORS))
+    }
+
+    /// Returns the compiled schema of a question as it is now. Two orders a moment apart may know the
+    /// question before and after a change: what the schema is made from decides, not a time.
+    fn of(&self, question: &Question) -> Arc<Compiled> {
+        let last = self.0.get(&question.id);
+        if let Some(last) = last.filter(|last| last.is_of(question)) {
+            return last;
+        }
+        let compiled = Arc::new(Compiled::new(question));
+        self.0.insert(question.id, compiled.clone());
+        compiled
+    }
+}
+
+impl Compiled {
+    fn new(question: &Question) -> Self {
+        let validator = jsonschema::draft202012::options()
+            .should_validate_formats(true)
+            .build(&question.schema())
+            .expect("our own schemas are valid");
+        Self {
+            kind: question.kind,
+            required: question.required,
+            choices: question.configurations.choices.clone(),
+            validator,
+        }
+    }
+
+    fn is_of(&self, question: &Question) -> bool {
+        self.kind == question.kind
+            && self.required == question.required
+            && self.choices == question.configurations.choices
+    }
+}
+
 /// Checks a JSON object with answers by question id. `null` is no answer.
-pub(crate) fn check(answers: Option<&str>, questions: &[&Question]) -> Vec<AnswerError> {
+pub(crate) fn check(
+    validators: &Validators,
+    answers: Option<&str>,
+    questions: &[&Question],
+) -> Vec<AnswerError> {
     let Ok(answers) = serde_json::from_str::<Map<String, Value>>(answers.unwrap_or("{}")) else {
         return vec![error("", FieldCode::Type, "must be a JSON object")];
     };
@@ -38,7 +98,9 @@ pub(crate) fn check(answers: Option<&str>, questions: &[&Question]) -> Vec<Answe
         if answer.is_null() {
             answered.remove(&question.id);
         } else {
-            errors.extend(schema_errors(key, question, answer));
+            let compiled = validators.of(question);
+            let invalid = compiled.validator.iter_errors(answer);
+            errors.extend(invalid.map(|error| schema_error(key, &error)));
         }
     }
     let missing = questions
@@ -50,17 +112,6 @@ pub(crate) fn check(answers: Option<&str>, questions: &[&Question]) -> Vec<Answe
     });
     errors.extend(missing);
     errors
-}
-
-/// Validates an answer against the question's schema.
-fn schema_errors(key: &str, question: &Question, answer: &Value) -> Vec<AnswerError> {
-    let schema = question.schema();
-    let validator = jsonschema::draft202012::options()
-        .should_validate_formats(true)
-        .build(&schema)
-        .expect("our own schemas are valid");
-    let errors = validator.iter_errors(answer);
-    errors.map(|error| schema_error(key, &error)).collect()
 }
 
 fn schema_error(key: &str, invalid: &ValidationError<'_>) -> AnswerError {
@@ -93,7 +144,7 @@ mod tests {
     use super::*;
     use crate::{
         product::ProductType,
-        question::{Configurations, NewQuestion, QuestionKind},
+        question::{Configurations, NewQuestion},
     };
 
     fn question(kind: QuestionKind, required: bool) -> Question {
@@ -108,16 +159,16 @@ mod tests {
             kind,
             product_kind: ProductType::Physical,
             required,
-            configurations: Configurations::parse(json.into()).unwrap(),
+            configurations: Configurations::parse(kind, json.into()).unwrap(),
             custom_data: "{}".into(),
         };
-        Question::create(Ids::seeded(1).next(), new, Clock::system().now()).unwrap()
+        Question::create(Ids::seeded(1).next(), new, Clock::system().now())
     }
 
     fn errors(question: &Question, answer: &str) -> Vec<(String, &'static str)> {
         let id = question.id.to_string();
-        let errors = check(Some(&format!("{{\"{id}\":{answer}}}")), &[question]);
-        let errors = errors.into_iter();
+        let answers = format!("{{\"{id}\":{answer}}}");
+        let errors = check(&Validators::new(), Some(&answers), &[question]).into_iter();
         errors
             .map(|error| (error.path.replace(&id, "q"), error.code.as_str()))
             .collect()
@@ -158,7 +209,7 @@ mod tests {
         let question = question(QuestionKind::Text, true);
         let id = question.id.to_string();
         let code = |answers: Option<&str>| {
-            let errors = check(answers, &[&question]).into_iter();
+            let errors = check(&Validators::new(), answers, &[&question]).into_iter();
             errors.map(|error| error.code.as_str()).collect::<Vec<_>>()
         };
         assert_eq!(code(None), ["required"]);
@@ -168,6 +219,23 @@ mod tests {
         assert_eq!(code(Some(&both)), ["unknown_reference"; 2]);
         let twice = format!(r#"{{"{id}":"a","{}":"b"}}"#, id.to_uppercase());
         assert_eq!(code(Some(&twice)), ["duplicate"]);
-        assert_eq!(check(None, &[]), []);
+        assert_eq!(check(&Validators::new(), None, &[]), []);
+    }
+
+    #[test]
+    fn a_schema_is_compiled_once_and_again_after_a_change() {
+        let validators = Validators::new();
+        let mut question = question(QuestionKind::Single, false);
+        let first = validators.of(&question);
+        assert!(Arc::ptr_eq(&first, &validators.of(&question)));
+        let wider = r#"{"values":["red","green"]}"#;
+        question.configurations = Configurations::parse(question.kind, wider.into()).unwrap();
+        // Within the same millisecond: its time is the same.
+        let changed = validators.of(&question);
+        assert!(!Arc::ptr_eq(&first, &changed));
+        assert!(changed.validator.is_valid(&Value::from("green")));
+        assert!(Arc::ptr_eq(&changed, &validators.of(&question)));
+        question.required = true;
+        assert!(!Arc::ptr_eq(&changed, &validators.of(&question)));
     }
 }

@@ -47,8 +47,11 @@ pub(crate) fn new_question(request: wire::CreateQuestionRequest) -> Result<NewQu
     let product_kind = fields.required("product_type_code", request.product_type_code, |code| {
         ProductType::parse(&code)
     });
-    let configurations = request.configurations;
-    let configurations = fields.optional("configurations", configurations, Configurations::parse);
+    let configurations = request.configurations.unwrap_or_else(fields::empty_object);
+    let configurations = fields.optional("configurations", Some(configurations), |json| {
+        // The type decides about `values`; one that is invalid is refused in any case.
+        Configurations::parse(kind.unwrap_or(QuestionKind::Text), json)
+    });
     let description = fields.optional("description", request.description, fields::description);
     let custom_data = fields.optional("custom_data", request.custom_data, fields::custom_data);
     fields.finish()?;
@@ -58,7 +61,7 @@ pub(crate) fn new_question(request: wire::CreateQuestionRequest) -> Result<NewQu
         kind: kind.expect(CHECKED),
         product_kind: product_kind.expect(CHECKED),
         required: request.required,
-        configurations: configurations.unwrap_or_else(Configurations::none),
+        configurations: configurations.expect(CHECKED),
         custom_data: custom_data.unwrap_or_else(fields::empty_object),
     })
 }
@@ -78,7 +81,7 @@ pub(crate) fn patch(request: wire::UpdateQuestionRequest) -> Result<QuestionPatc
             ProductType::parse(&code)
         }),
         required: fields.changed("required", request.required, Ok),
-        configurations: fields.changed("configurations", configurations, Configurations::parse),
+        configurations: fields.changed("configurations", configurations, fields::custom_data),
         custom_data: fields.changed("custom_data", request.custom_data, fields::custom_data),
     };
     fields.finish()?;

@@ -50,38 +50,29 @@ pub(crate) struct QuestionType {
 pub(crate) struct Configurations {
     /// As written.
     pub(crate) json: String,
-    /// Its `values`.
+    /// Its `values`; empty for a type without choices.
     pub(crate) choices: Vec<String>,
 }
 
 impl Configurations {
-    /// Parses an object of at most 16 KiB whose `values`, if any, are different texts.
-    pub(crate) fn parse(json: String) -> Result<Self, InvalidValue> {
+    /// Parses an object of at most 16 KiB. A type with choices needs `values` that are different texts;
+    /// the others keep whatever is there, and ignore it.
+    pub(crate) fn parse(kind: QuestionKind, json: String) -> Result<Self, InvalidValue> {
         let json = fields::custom_data(json)?;
+        if !kind.has_choices() {
+            let choices = Vec::new();
+            return Ok(Self { json, choices });
+        }
         let object: BTreeMap<String, &RawValue> = serde_json::from_str(&json).unwrap_or_default();
         let choices = match object.get("values") {
             Some(values) => choices(values)?,
             None => Vec::new(),
         };
+        if choices.is_empty() {
+            let message = "`values` must hold the choices";
+            return Err(InvalidValue::new(FieldCode::Required, message));
+        }
         Ok(Self { json, choices })
-    }
-
-    /// Returns the configurations of a question without choices.
-    pub(crate) fn none() -> Self {
-        Self {
-            json: "{}".into(),
-            choices: Vec::new(),
-        }
-    }
-
-    /// Refuses choices that the type does not take, and a type without the choices it needs.
-    pub(crate) fn check(&self, kind: QuestionKind) -> Result<(), InvalidValue> {
-        let refuse = |code, message| Err(InvalidValue::new(code, message));
-        match (kind.has_choices(), self.choices.is_empty()) {
-            (true, true) => refuse(FieldCode::Required, "`values` must hold the choices"),
-            (false, false) => refuse(FieldCode::Enum, "`values` are for `single` and `multiple`"),
-            _ => Ok(()),
-        }
     }
 }
 
@@ -126,18 +117,14 @@ pub(crate) struct QuestionPatch {
     pub(crate) kind: Option<QuestionKind>,
     pub(crate) product_kind: Option<ProductType>,
     pub(crate) required: Option<bool>,
-    pub(crate) configurations: Option<Configurations>,
+    /// A JSON object, as written.
+    pub(crate) configurations: Option<String>,
     pub(crate) custom_data: Option<String>,
 }
 
 impl Question {
-    pub(crate) fn create(
-        id: Id<Self>,
-        new: NewQuestion,
-        now: DateTime<Utc>,
-    ) -> Result<Self, InvalidValue> {
-        new.configurations.check(new.kind)?;
-        Ok(Self {
+    pub(crate) fn create(id: Id<Self>, new: NewQuestion, now: DateTime<Utc>) -> Self {
+        Self {
             id,
             title: new.title,
             description: new.description,
@@ -148,10 +135,10 @@ impl Question {
             custom_data: new.custom_data,
             created_at: now,
             updated_at: now,
-        })
+        }
     }
 
-    /// Applies an update that is not empty.
+    /// Applies an update that is not empty. Fails if the configurations do not suit the type.
     pub(crate) fn update(
         &mut self,
         patch: QuestionPatch,
@@ -161,17 +148,27 @@ impl Question {
             self.title = title;
         }
         self.description = patch.description.or(self.description.take());
-        self.kind = patch.kind.unwrap_or(self.kind);
+        if patch.kind.is_some() || patch.configurations.is_some() {
+            self.kind = patch.kind.unwrap_or(self.kind);
+            let json = patch.configurations;
+            let json = json.unwrap_or_else(|| self.configurations.json.clone());
+            self.configurations = Configurations::parse(self.kind, json)?;
+        }
         self.product_kind = patch.product_kind.unwrap_or(self.product_kind);
         self.required = patch.required.unwrap_or(self.required);
-        if let Some(configurations) = patch.configurations {
-            self.configurations = configurations;
-        }
         if let Some(custom_data) = patch.custom_data {
             self.custom_data = custom_data;
         }
         self.updated_at = now;
-        self.configurations.check(self.kind)
+        Ok(())
+    }
+
+    /// Returns about as many bytes as the question has once encoded: its choices show twice, in the
+    /// configurations and in the schema.
+    pub(crate) fn bytes(&self) -> usize {
+        let description = self.description.as_ref().map_or(0, String::len);
+        let texts = self.title.len() + description + self.custom_data.len();
+        500 + texts + 2 * self.configurations.json.len()
     }
 
     /// Builds the JSON Schema of an answer.
@@ -186,19 +183,18 @@ mod tests {
     use super::*;
 
     fn refused(json: &str) -> FieldCode {
-        Configurations::parse(json.into()).unwrap_err().code
+        Configurations::parse(QuestionKind::Single, json.into())
+            .unwrap_err()
+            .code
     }
 
     #[test]
     fn configurations_are_kept_as_written() {
         let json = r#" {"values": ["a", "b"], "n": 1e400}"#;
-        let read = Configurations::parse(json.into()).unwrap();
+        let read = Configurations::parse(QuestionKind::Multiple, json.into()).unwrap();
         assert_eq!((read.json.as_str(), read.choices.len()), (json, 2));
         for json in ["{}", r#"{"values":[]}"#, r#"{"other":1}"#] {
-            let read = Configurations::parse(json.into()).unwrap();
-            assert!(read.check(QuestionKind::Text).is_ok(), "{json}");
-            let refused = read.check(QuestionKind::Single).unwrap_err();
-            assert_eq!(refused.code, FieldCode::Required);
+            assert_eq!(refused(json), FieldCode::Required, "{json}");
         }
     }
 
@@ -217,9 +213,17 @@ mod tests {
         let many: Vec<_> = (0..=MAX_CHOICES).map(|n| n.to_string()).collect();
         let many = serde_json::json!({"values": many}).to_string();
         assert_eq!(refused(&many), FieldCode::Length);
-        let choices = Configurations::parse(r#"{"values":["a"]}"#.into()).unwrap();
+    }
+
+    #[test]
+    fn types_without_choices_keep_and_ignore_values() {
         for kind in [QuestionKind::Text, QuestionKind::Date, QuestionKind::Time] {
-            assert_eq!(choices.check(kind).unwrap_err().code, FieldCode::Enum);
+            for json in ["{}", r#"{"values":["a"]}"#, r#"{"values":7}"#] {
+                let read = Configurations::parse(kind, json.into()).unwrap();
+                assert_eq!((read.json.as_str(), read.choices.len()), (json, 0));
+            }
+            let no_object = Configurations::parse(kind, "[]".into()).unwrap_err();
+            assert_eq!(no_object.code, FieldCode::Type);
         }
     }
 }

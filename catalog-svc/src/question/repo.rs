@@ -103,6 +103,24 @@ pub(crate) async fn find(
     Ok(row.map(Question::from))
 }
 
+/// Finds the questions among these ids, in no order.
+pub(crate) async fn find_all(
+    conn: &mut PgConnection,
+    ids: &[Id<Question>],
+) -> Result<Vec<Question>, sqlx::Error> {
+    let rows = sqlx::query_as!(
+        QuestionRow,
+        "select id, title, description, type_code, product_type_code, required, configurations,
+                choices, custom_data, created_at, updated_at
+         from catalog.questions
+         where id = any($1) and deleted_at is null",
+        ids as _,
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(rows.into_iter().map(Question::from).collect())
+}
+
 /// Lists the questions that the request asks for.
 pub(crate) async fn list(
     conn: &mut PgConnection,

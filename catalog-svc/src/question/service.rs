@@ -4,10 +4,12 @@ use platform::{
     error::Failure,
     idempotency::{self, Key, Reply, Started},
     ids::Id,
-    list::Page,
     pg,
 };
-use proto::{catalog::v1 as wire, common::v1::ListRequest};
+use proto::{
+    catalog::v1 as wire,
+    common::v1::{ListRequest, PageInfo},
+};
 use sqlx::PgConnection;
 
 use super::{NewQuestion, Question, QuestionPatch, convert, repo};
@@ -34,7 +36,7 @@ impl Questions {
             Started::Fresh(work) => work,
         };
         let (id, now) = (self.context.ids.next(), self.context.clock.now());
-        let question = Question::create(id, new, now).map_err(Error::Configurations)?;
+        let question = Question::create(id, new, now);
         repo::insert_in_tx(&mut work, &question).await?;
         Ok(work.commit(convert::to_proto(question)).await?)
     }
@@ -48,20 +50,20 @@ impl Questions {
     pub(crate) async fn list(
         &self,
         request: &ListRequest,
-    ) -> Result<Page<wire::Question>, Failure> {
+    ) -> Result<(Vec<wire::Question>, PageInfo), Failure> {
         let mut conn = self.context.pool.acquire().await?;
         let page = repo::list(&mut conn, request).await?;
-        Ok(page.map(convert::to_proto))
+        Ok(page.encode(convert::to_proto))
     }
 
     /// Lists the types of questions.
     pub(crate) async fn list_types(
         &self,
         request: &ListRequest,
-    ) -> Result<Page<wire::QuestionType>, Failure> {
+    ) -> Result<(Vec<wire::QuestionType>, PageInfo), Failure> {
         let mut conn = self.context.pool.acquire().await?;
         let page = repo::list_types(&mut conn, request).await?;
-        Ok(page.map(convert::type_to_proto))
+        Ok(page.encode(convert::type_to_proto))
     }
 
     /// Updates a question. An empty patch changes nothing, not even its time.

@@ -1,5 +1,7 @@
 //! Quotes between the wire and the model.
 
+use std::sync::Arc;
+
 use platform::{
     clock::to_proto,
     error::{Failure, FieldCode},
@@ -12,7 +14,7 @@ use crate::{
     fields,
     media::Media,
     product::{Details, Product, related::Embedded},
-    question::answers::{self, AnswerError},
+    question::answers::{self, AnswerError, Validators},
 };
 
 const MAX_LINES: usize = 200;
@@ -34,6 +36,7 @@ pub(crate) fn line_to_proto(
     line: &wire::QuoteRequestLine,
     product: Option<Embedded>,
     media: &Media,
+    validators: &Validators,
 ) -> wire::QuoteLine {
     let Some(Embedded {
         product,
@@ -45,8 +48,8 @@ pub(crate) fn line_to_proto(
         return wire::QuoteLine::default();
     };
     let questions = questions.unwrap_or_default();
-    let questions: Vec<_> = questions.iter().map(|linked| &linked.question).collect();
-    let errors = answers::check(line.answers.as_deref(), &questions);
+    let questions: Vec<_> = questions.iter().map(|linked| &*linked.question).collect();
+    let errors = answers::check(validators, line.answers.as_deref(), &questions);
     let (details, pricing) = (product.details, product.pricing);
     wire::QuoteLine {
         asset_code: pricing.asset.code.clone(),
@@ -75,7 +78,7 @@ fn answer_error(error: AnswerError) -> wire::AnswerError {
 fn snapshot(
     id: Id<Product>,
     details: Details,
-    category: Option<Category>,
+    category: Option<Arc<Category>>,
     media: &Media,
 ) -> wire::ProductSnapshot {
     wire::ProductSnapshot {
@@ -89,10 +92,10 @@ fn snapshot(
         metadata: fields::empty_object(),
         category: category.map(|category| wire::CategorySnapshot {
             id: category.id.into(),
-            title: category.title,
-            description: category.description,
+            title: category.title.clone(),
+            description: category.description.clone(),
             image_url: media.url(category.image.as_deref()),
-            custom_data: category.custom_data,
+            custom_data: category.custom_data.clone(),
             created_at: Some(to_proto(category.created_at)),
             updated_at: Some(to_proto(category.updated_at)),
         }),

@@ -13,17 +13,23 @@ use crate::{
         self,
         related::{self, Include},
     },
+    question::answers::Validators,
 };
 
 #[derive(Debug, Clone)]
 pub(crate) struct Quotes {
     context: Context,
     media: Media,
+    validators: Validators,
 }
 
 impl Quotes {
     pub(crate) fn new(context: Context, media: Media) -> Self {
-        Self { context, media }
+        Self {
+            context,
+            media,
+            validators: Validators::new(),
+        }
     }
 
     /// Quotes the lines of a cart, each with its product, category and errors of its answers. An
@@ -48,7 +54,7 @@ impl Quotes {
             .collect();
         let lines = cart.lines.iter().zip(ids).map(|(line, id)| {
             let product = id.and_then(|id| products.get(&id)).cloned();
-            convert::line_to_proto(line, product, &self.media)
+            convert::line_to_proto(line, product, &self.media, &self.validators)
         });
         Ok(lines.collect())
     }

@@ -15,6 +15,7 @@ mod product_bodies;
 mod product_patch;
 mod product_questions;
 mod products;
+mod question_patch;
 mod questions;
 mod quotes;
 mod reorder;

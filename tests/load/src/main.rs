@@ -5,6 +5,7 @@ mod api;
 mod catalogue;
 mod debits;
 mod environment;
+mod heavy_page;
 mod idle;
 mod ledger;
 mod lists;
@@ -12,6 +13,7 @@ mod machine;
 mod outage;
 mod rpc;
 mod starts;
+mod table;
 
 use clap::{Args, Parser, Subcommand};
 
@@ -48,6 +50,8 @@ enum Bench {
     Ledger(ledger::Arguments),
     /// Imports, an export with the gateway's memory, and page 1 of 100 000 products.
     Catalogue(Server),
+    /// Pages of 100 orders with 200 lines each, and the memory of the processes that answer them.
+    HeavyPage(Server),
     /// The cost of transaction lists in Postgres; needs `seed transactions`.
     Lists(Server),
 }
@@ -80,6 +84,7 @@ fn main() -> anyhow::Result<()> {
         Program::Idle => idle::run(),
         Program::Bench(Bench::Ledger(arguments)) => runtime.block_on(ledger::run(arguments)),
         Program::Bench(Bench::Catalogue(server)) => runtime.block_on(catalogue::run(server)),
+        Program::Bench(Bench::HeavyPage(server)) => runtime.block_on(heavy_page::run(server)),
         Program::Bench(Bench::Lists(server)) => runtime.block_on(lists::run(server)),
         Program::Starts(arguments) => starts::run(&arguments),
         Program::Outage(arguments) => runtime.block_on(outage::run(arguments)),

@@ -4,7 +4,6 @@
 mod bulk;
 mod pages;
 
-use anyhow::ensure;
 use serde_json::{Value, json};
 
 use crate::{
@@ -12,6 +11,7 @@ use crate::{
     api::Api,
     environment::{Environment, Options},
     machine,
+    table::Table,
 };
 
 const IMPORTS: u32 = 10;
@@ -68,27 +68,4 @@ impl References {
 
 fn id(resource: &Value) -> String {
     resource["id"].as_str().unwrap_or_default().to_owned()
-}
-
-/// Prints figures, and collects those that are out of bounds.
-#[derive(Default)]
-struct Table {
-    missed: Vec<String>,
-}
-
-impl Table {
-    fn row(&mut self, what: &str, figure: f64, unit: &str, bound: Option<f64>) {
-        let of = bound.map_or_else(String::new, |bound| format!("(below {bound} {unit})"));
-        println!("{what:<52} {figure:>9.1} {unit:<3} {of}");
-        if bound.is_some_and(|bound| figure >= bound) {
-            self.missed.push(format!("{what}: {figure:.1} {unit} {of}"));
-        }
-    }
-
-    fn check_bounds(self) -> anyhow::Result<()> {
-        let missed = self.missed.join("\n");
-        ensure!(missed.is_empty(), "out of bounds:\n{missed}");
-        println!("\nEverything is within its bounds.");
-        Ok(())
-    }
 }

@@ -79,7 +79,9 @@ create table orders.order_lines (
     -- From 0, as the client gave them.
     position integer not null,
     product_id uuid not null,
-    -- Snapshot of the product at the time of the order
+    -- The product at the time of the order. Only a single line shows all of it, which may be long: orders
+    -- and lists read its name alone.
+    product_name text not null,
     product jsonb not null,
     quantity integer not null,
     fulfilled_quantity integer not null,

@@ -49,11 +49,9 @@ impl CategoryService for CategoryGrpc {
         request: Request<ListCategoriesRequest>,
     ) -> Result<Response<ListCategoriesResponse>, Status> {
         let Call { body, .. } = Call::of(request)?;
-        let page = self.0.list(&body.list.unwrap_or_default()).await?;
-        Ok(Response::new(ListCategoriesResponse {
-            page: Some(page.info()),
-            categories: page.rows,
-        }))
+        let (categories, page) = self.0.list(&body.list.unwrap_or_default()).await?;
+        let page = Some(page);
+        Ok(Response::new(ListCategoriesResponse { categories, page }))
     }
 
     async fn update_category(

@@ -4,12 +4,14 @@ use platform::{
     error::Failure,
     idempotency::{self, Key, Reply, Started},
     ids::Id,
-    list::Page,
     messaging::outbox,
     pg,
     rank::RankedList,
 };
-use proto::{catalog::v1 as wire, common::v1::ListRequest};
+use proto::{
+    catalog::v1 as wire,
+    common::v1::{ListRequest, PageInfo},
+};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
@@ -76,10 +78,10 @@ impl Categories {
     pub(crate) async fn list(
         &self,
         request: &ListRequest,
-    ) -> Result<Page<wire::Category>, Failure> {
+    ) -> Result<(Vec<wire::Category>, PageInfo), Failure> {
         let mut conn = self.context.pool.acquire().await?;
         let page = repo::list(&mut conn, request).await?;
-        Ok(page.map(|category| convert::to_proto(category, &self.media)))
+        Ok(page.encode(|category| convert::to_proto(category, &self.media)))
     }
 
     /// Updates a category. An empty patch changes nothing, not even its time.

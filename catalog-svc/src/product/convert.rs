@@ -1,5 +1,7 @@
 //! Products between the wire and the model.
 
+use std::sync::Arc;
+
 use platform::{
     clock::to_proto as time,
     error::{Failure, FieldCode, InvalidValue},
@@ -55,7 +57,7 @@ pub(crate) fn to_proto(embedded: Embedded, media: &Media) -> wire::Product {
         updated_at: Some(time(product.updated_at)),
         category: embedded
             .category
-            .map(|category| category::convert::to_proto(category, media)),
+            .map(|category| category::convert::to_proto(Arc::unwrap_or_clone(category), media)),
         tax_rate: embedded.tax_rate.map(tax_rate::convert::to_proto),
         questions: embedded.questions.map(questions_to_proto),
     }
@@ -63,7 +65,9 @@ pub(crate) fn to_proto(embedded: Embedded, media: &Media) -> wire::Product {
 
 fn questions_to_proto(questions: Vec<LinkedQuestion>) -> wire::LinkedQuestions {
     let linked = |linked: LinkedQuestion| wire::LinkedQuestion {
-        question: Some(question::convert::to_proto(linked.question)),
+        question: Some(question::convert::to_proto(Arc::unwrap_or_clone(
+            linked.question,
+        ))),
         order: linked.rank.to_string(),
     };
     wire::LinkedQuestions {

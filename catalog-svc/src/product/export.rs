@@ -8,8 +8,11 @@ use proto::catalog::v1 as wire;
 use super::{Product, Products, convert, repo};
 use crate::error::Error;
 
-/// Products of a page.
+/// Products of a page, unless their texts are long.
 const PAGE_SIZE: i64 = 500;
+
+/// Bytes of the texts of a page, unless one product alone has more.
+const PAGE_BYTES: i64 = 1024 * 1024;
 
 impl Products {
     /// Exports all products in the order of ids, in which they were created: one that moves meanwhile
@@ -22,7 +25,7 @@ impl Products {
             let products = products.clone();
             async move {
                 let mut conn = products.context.pool.acquire().await?;
-                let ids = repo::ids_after(&mut conn, last, PAGE_SIZE).await?;
+                let ids = repo::ids_after(&mut conn, last, PAGE_SIZE, PAGE_BYTES).await?;
                 let Some(last) = ids.last().copied() else {
                     return Ok(None);
                 };

@@ -60,11 +60,9 @@ impl ProductService for ProductGrpc {
     ) -> Result<Response<ListProductsResponse>, Status> {
         let Call { caller, body, .. } = Call::of(request)?;
         let list = body.list.unwrap_or_default();
-        let page = self.0.list(&list, View::of(&caller)).await?;
-        Ok(Response::new(ListProductsResponse {
-            page: Some(page.info()),
-            products: page.rows,
-        }))
+        let (products, page) = self.0.list(&list, View::of(&caller)).await?;
+        let page = Some(page);
+        Ok(Response::new(ListProductsResponse { products, page }))
     }
 
     async fn update_product(

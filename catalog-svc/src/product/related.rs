@@ -1,8 +1,11 @@
 //! Relations that can be embedded in products, loaded for all of them in one query each.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
-use platform::{error::Failure, list::check};
+use platform::{
+    error::Failure,
+    list::{MAX_PAGE_BYTES, Page, check},
+};
 use proto::lists::catalog::PRODUCTS;
 use sqlx::PgConnection;
 
@@ -33,12 +36,12 @@ impl Include {
     }
 }
 
-/// A product with its embedded relations.
+/// A product with its embedded relations, which products share.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Embedded {
     pub(crate) product: Product,
     /// `None` also if it was not requested.
-    pub(crate) category: Option<Category>,
+    pub(crate) category: Option<Arc<Category>>,
     /// `None` also if it was not requested.
     pub(crate) tax_rate: Option<TaxRate>,
     /// In their order; `None` if they were not requested.
@@ -62,15 +65,42 @@ pub(crate) async fn embed(
     products: Vec<Product>,
     include: Include,
 ) -> Result<Vec<Embedded>, sqlx::Error> {
+    embed_up_to(conn, products, include, usize::MAX).await
+}
+
+/// Embeds the relations in the products of a page, which ends early where they are large.
+pub(crate) async fn embed_page(
+    conn: &mut PgConnection,
+    mut page: Page<Product>,
+    include: Include,
+) -> Result<Page<Embedded>, sqlx::Error> {
+    let products = std::mem::take(&mut page.rows);
+    let embedded = embed_up_to(conn, products, include, MAX_PAGE_BYTES).await?;
+    Ok(page.with_first_rows(embedded))
+}
+
+/// Embeds the relations in each product, and leaves out the last products if the questions of all pass
+/// `max_bytes`.
+async fn embed_up_to(
+    conn: &mut PgConnection,
+    products: Vec<Product>,
+    include: Include,
+    max_bytes: usize,
+) -> Result<Vec<Embedded>, sqlx::Error> {
     let mut embedded: Vec<_> = products.into_iter().map(Embedded::from).collect();
+    if include.questions {
+        let ids: Vec<_> = embedded.iter().map(|row| row.product.id).collect();
+        let found = product_question::repo::find_by_product(conn, &ids, max_bytes).await?;
+        embedded.truncate(found.len());
+        for (row, questions) in embedded.iter_mut().zip(found) {
+            row.questions = Some(questions);
+        }
+    }
     if include.category {
         embed_categories(conn, &mut embedded).await?;
     }
     if include.tax_rate {
         embed_tax_rates(conn, &mut embedded).await?;
-    }
-    if include.questions {
-        embed_questions(conn, &mut embedded).await?;
     }
     Ok(embedded)
 }
@@ -81,7 +111,10 @@ async fn embed_categories(
 ) -> Result<(), sqlx::Error> {
     let ids: Vec<_> = embedded.iter().map(|row| row.product.category_id).collect();
     let found = category::repo::find_all(conn, &ids).await?;
-    let found: HashMap<_, _> = found.into_iter().map(|one| (one.id, one)).collect();
+    let found: HashMap<_, _> = found
+        .into_iter()
+        .map(|one| (one.id, Arc::new(one)))
+        .collect();
     for row in embedded {
         row.category = found.get(&row.product.category_id).cloned();
     }
@@ -98,18 +131,6 @@ async fn embed_tax_rates(
     for row in embedded {
         let id = row.product.tax_rate_id;
         row.tax_rate = id.and_then(|id| found.get(&id)).cloned();
-    }
-    Ok(())
-}
-
-async fn embed_questions(
-    conn: &mut PgConnection,
-    embedded: &mut [Embedded],
-) -> Result<(), sqlx::Error> {
-    let ids: Vec<_> = embedded.iter().map(|row| row.product.id).collect();
-    let mut found = product_question::repo::find_by_product(conn, &ids).await?;
-    for row in embedded {
-        row.questions = Some(found.remove(&row.product.id).unwrap_or_default());
     }
     Ok(())
 }

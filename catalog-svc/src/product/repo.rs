@@ -98,20 +98,33 @@ pub(crate) async fn find_all(
     Ok(rows.into_iter().map(Product::from).collect())
 }
 
-/// Finds the next ids after this one, in their order.
+/// Finds the next ids after this one, in their order: as many as have texts of `max_bytes`, and at least
+/// one.
 pub(crate) async fn ids_after(
     conn: &mut PgConnection,
     last: Option<Id<Product>>,
     limit: i64,
+    max_bytes: i64,
 ) -> Result<Vec<Id<Product>>, sqlx::Error> {
     sqlx::query_scalar!(
-        "select id from catalog.products
-         where id > coalesce($1, '00000000-0000-0000-0000-000000000000'::uuid)
-           and deleted_at is null
-         order by id
-         limit $2",
+        r#"select next.id as "id!: _" from (
+             select p.id, row_number() over (order by p.id) as n,
+                    sum(octet_length(p.name) + octet_length(p.custom_data)
+                        + coalesce(octet_length(p.description), 0)
+                        + coalesce(octet_length(p.button_label), 0)
+                        + coalesce(octet_length(p.list_label), 0)
+                        + coalesce(octet_length(p.url), 0) + coalesce(octet_length(p.image), 0)
+                        + coalesce(octet_length(p.thumbnail), 0)) over (order by p.id) as bytes
+             from catalog.products p
+             where p.id > coalesce($1, '00000000-0000-0000-0000-000000000000'::uuid)
+               and p.deleted_at is null
+             order by p.id
+             limit $2) as next
+         where next.n = 1 or next.bytes <= $3
+         order by next.id"#,
         last as _,
         limit,
+        max_bytes,
     )
     .fetch_all(conn)
     .await

@@ -6,13 +6,15 @@ use platform::{
     error::Failure,
     idempotency::{self, Key, Reply, Started},
     ids::{Id, Ids},
-    list::Page,
     messaging::outbox,
     money::Percent,
     patch::Patch,
     pg,
 };
-use proto::{catalog::v1 as wire, common::v1::ListRequest};
+use proto::{
+    catalog::v1 as wire,
+    common::v1::{ListRequest, PageInfo},
+};
 use sqlx::PgConnection;
 
 use super::{
@@ -135,16 +137,12 @@ impl Products {
         &self,
         request: &ListRequest,
         view: View,
-    ) -> Result<Page<wire::Product>, Failure> {
+    ) -> Result<(Vec<wire::Product>, PageInfo), Failure> {
         let include = Include::parse(&request.include)?;
         let mut conn = self.context.pool.acquire().await?;
-        let mut page = repo::list(&mut conn, request, view).await?;
-        let found = std::mem::take(&mut page.rows);
-        let embedded = related::embed(&mut conn, found, include).await?;
-        let rows = embedded
-            .into_iter()
-            .map(|product| convert::to_proto(product, &self.media));
-        Ok(page.with_rows(rows.collect()))
+        let page = repo::list(&mut conn, request, view).await?;
+        let page = related::embed_page(&mut conn, page, include).await?;
+        Ok(page.encode(|product| convert::to_proto(product, &self.media)))
     }
 
     /// Updates a product. An empty patch changes nothing, not even its time.

@@ -5,6 +5,8 @@ pub(crate) mod grpc;
 pub(crate) mod repo;
 mod service;
 
+use std::sync::Arc;
+
 use platform::{ids::Id, rank::Rank};
 
 use crate::{product::Product, question::Question};
@@ -22,7 +24,8 @@ pub(crate) struct ProductQuestion {
 /// A question of a product.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LinkedQuestion {
-    pub(crate) question: Question,
+    /// Shared by the products that it is linked to.
+    pub(crate) question: Arc<Question>,
     /// The position of the link.
     pub(crate) rank: Rank,
 }

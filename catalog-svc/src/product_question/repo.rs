@@ -1,6 +1,9 @@
 //! SQL of the links between products and questions.
 
-use std::collections::HashMap;
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use platform::{
     ids::Id,
@@ -13,7 +16,7 @@ use super::{LinkedQuestion, ProductQuestion};
 use crate::{
     error::Error,
     product::Product,
-    question::{Question, repo::QuestionRow},
+    question::{self, Question},
 };
 
 /// Inserts a new link.
@@ -108,15 +111,62 @@ pub(crate) async fn delete_in_tx(
     Ok(deleted.rows_affected() == 1)
 }
 
-/// Finds the questions of these products, each product's in their order.
+/// Questions that one statement reads.
+const CHUNK_SIZE: usize = 100;
+
+/// Finds the questions of these products, each product's in their order. It stops after the first
+/// product by which its questions pass `max_bytes`, and returns those of the products up to there.
 pub(crate) async fn find_by_product(
     conn: &mut PgConnection,
     product_ids: &[Id<Product>],
-) -> Result<HashMap<Id<Product>, Vec<LinkedQuestion>>, sqlx::Error> {
-    let rows = sqlx::query!(
-        r#"select l.product_id, l.rank::text as "rank!: Rank", q.id, q.title, q.description,
-                  q.type_code, q.product_type_code, q.required, q.configurations, q.choices,
-                  q.custom_data, q.created_at, q.updated_at
+    max_bytes: usize,
+) -> Result<Vec<Vec<LinkedQuestion>>, sqlx::Error> {
+    let links = links_of(conn, product_ids).await?;
+    let mut unread = distinct(product_ids, &links).into_iter();
+    let mut read: HashMap<Id<Question>, Arc<Question>> = HashMap::new();
+    let mut found = Vec::with_capacity(product_ids.len());
+    let mut bytes = 0_usize;
+    for product_id in product_ids {
+        let links = links.get(product_id).map_or(&[][..], Vec::as_slice);
+        while links
+            .iter()
+            .any(|link| !read.contains_key(&link.question_id))
+        {
+            let chunk: Vec<_> = unread.by_ref().take(CHUNK_SIZE).collect();
+            if chunk.is_empty() {
+                // One was deleted since the links were read.
+                break;
+            }
+            let questions = question::repo::find_all(conn, &chunk).await?;
+            read.extend(questions.into_iter().map(|one| (one.id, Arc::new(one))));
+        }
+        let questions: Vec<_> = links
+            .iter()
+            .filter_map(|link| {
+                Some(LinkedQuestion {
+                    question: read.get(&link.question_id)?.clone(),
+                    rank: link.rank,
+                })
+            })
+            .collect();
+        let of_product = questions.iter().map(|linked| linked.question.bytes());
+        bytes = bytes.saturating_add(of_product.sum());
+        found.push(questions);
+        if bytes > max_bytes {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+/// Finds the links of these products, each product's in their order.
+async fn links_of(
+    conn: &mut PgConnection,
+    product_ids: &[Id<Product>],
+) -> Result<HashMap<Id<Product>, Vec<ProductQuestion>>, sqlx::Error> {
+    let links = sqlx::query_as!(
+        ProductQuestion,
+        r#"select l.product_id, l.question_id, l.rank::text as "rank!: Rank"
            from catalog.product_questions l
            join catalog.questions q on q.id = l.question_id
            where l.product_id = any($1) and q.deleted_at is null
@@ -125,28 +175,22 @@ pub(crate) async fn find_by_product(
     )
     .fetch_all(conn)
     .await?;
-    let mut found: HashMap<_, Vec<_>> = HashMap::new();
-    for row in rows {
-        let question = QuestionRow {
-            id: row.id,
-            title: row.title,
-            description: row.description,
-            type_code: row.type_code,
-            product_type_code: row.product_type_code,
-            required: row.required,
-            configurations: row.configurations,
-            choices: row.choices,
-            custom_data: row.custom_data,
-            created_at: row.created_at,
-            updated_at: row.updated_at,
-        };
-        found
-            .entry(row.product_id)
-            .or_default()
-            .push(LinkedQuestion {
-                question: question.into(),
-                rank: row.rank,
-            });
+    let mut by_product: HashMap<_, Vec<_>> = HashMap::new();
+    for link in links {
+        by_product.entry(link.product_id).or_default().push(link);
     }
-    Ok(found)
+    Ok(by_product)
+}
+
+/// Returns the questions of the products without repetition, those of the first products first.
+fn distinct(
+    product_ids: &[Id<Product>],
+    links: &HashMap<Id<Product>, Vec<ProductQuestion>>,
+) -> Vec<Id<Question>> {
+    let mut seen = HashSet::new();
+    let links = product_ids.iter().filter_map(|id| links.get(id)).flatten();
+    links
+        .map(|link| link.question_id)
+        .filter(|id| seen.insert(*id))
+        .collect()
 }

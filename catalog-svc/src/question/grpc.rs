@@ -48,11 +48,9 @@ impl QuestionService for QuestionGrpc {
         request: Request<ListQuestionsRequest>,
     ) -> Result<Response<ListQuestionsResponse>, Status> {
         let Call { body, .. } = Call::of(request)?;
-        let page = self.0.list(&body.list.unwrap_or_default()).await?;
-        Ok(Response::new(ListQuestionsResponse {
-            page: Some(page.info()),
-            questions: page.rows,
-        }))
+        let (questions, page) = self.0.list(&body.list.unwrap_or_default()).await?;
+        let page = Some(page);
+        Ok(Response::new(ListQuestionsResponse { questions, page }))
     }
 
     async fn update_question(
@@ -81,10 +79,12 @@ impl QuestionService for QuestionGrpc {
         request: Request<ListQuestionTypesRequest>,
     ) -> Result<Response<ListQuestionTypesResponse>, Status> {
         let Call { body, .. } = Call::of(request)?;
-        let page = self.0.list_types(&body.list.unwrap_or_default()).await?;
+        let list = body.list.unwrap_or_default();
+        let (question_types, page) = self.0.list_types(&list).await?;
+        let page = Some(page);
         Ok(Response::new(ListQuestionTypesResponse {
-            page: Some(page.info()),
-            question_types: page.rows,
+            question_types,
+            page,
         }))
     }
 }

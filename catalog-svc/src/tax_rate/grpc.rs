@@ -47,11 +47,9 @@ impl TaxRateService for TaxRateGrpc {
         request: Request<ListTaxRatesRequest>,
     ) -> Result<Response<ListTaxRatesResponse>, Status> {
         let Call { body, .. } = Call::of(request)?;
-        let page = self.0.list(&body.list.unwrap_or_default()).await?;
-        Ok(Response::new(ListTaxRatesResponse {
-            page: Some(page.info()),
-            tax_rates: page.rows,
-        }))
+        let (tax_rates, page) = self.0.list(&body.list.unwrap_or_default()).await?;
+        let page = Some(page);
+        Ok(Response::new(ListTaxRatesResponse { tax_rates, page }))
     }
 
     async fn update_tax_rate(

@@ -4,11 +4,13 @@ use platform::{
     error::Failure,
     idempotency::{self, Key, Reply, Started},
     ids::Id,
-    list::Page,
     messaging::outbox,
     pg,
 };
-use proto::{catalog::v1 as wire, common::v1::ListRequest};
+use proto::{
+    catalog::v1 as wire,
+    common::v1::{ListRequest, PageInfo},
+};
 use sqlx::PgConnection;
 
 use super::{NewTaxRate, TaxRate, TaxRatePatch, convert, events, repo};
@@ -50,10 +52,13 @@ impl TaxRates {
         Ok(convert::to_proto(tax_rate.ok_or(Error::TaxRateNotFound)?))
     }
 
-    pub(crate) async fn list(&self, request: &ListRequest) -> Result<Page<wire::TaxRate>, Failure> {
+    pub(crate) async fn list(
+        &self,
+        request: &ListRequest,
+    ) -> Result<(Vec<wire::TaxRate>, PageInfo), Failure> {
         let mut conn = self.context.pool.acquire().await?;
         let page = repo::list(&mut conn, request).await?;
-        Ok(page.map(convert::to_proto))
+        Ok(page.encode(convert::to_proto))
     }
 
     /// Updates a tax rate, and with it the tax of products. An empty patch changes nothing, not even

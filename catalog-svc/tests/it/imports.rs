@@ -2,6 +2,7 @@
 
 use futures::StreamExt as _;
 use platform::{error::Code, idempotency};
+use prost::Message as _;
 use proto::catalog::v1 as wire;
 use sqlx::PgPool;
 use tonic::{Request, Response, Status};
@@ -43,6 +44,35 @@ async fn export(app: &TestApp) -> Vec<wire::Product> {
     let pages = response.unwrap().into_inner();
     let pages: Vec<_> = pages.map(|page| page.unwrap().products).collect().await;
     pages.concat()
+}
+
+#[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
+async fn an_export_ends_its_pages_by_their_bytes(pool: PgPool) {
+    const MIB: usize = 1024 * 1024;
+    let app = TestApp::new(pool).await;
+    let category = app.category("Shoes").await;
+    let long: fn(&mut wire::CreateProductRequest) = |product| {
+        product.description = Some("語".repeat(10_000));
+        product.custom_data = Some(format!(r#"{{"a":"{}"}}"#, "x".repeat(16_000)));
+    };
+    let changes = [vec![long; 50], vec![|_| {}; 10]].concat();
+    let imported = import(&app, lines(&category, &changes), false).await;
+    let imported = imported.unwrap().into_inner().products;
+    assert_eq!(imported.len(), 60);
+
+    let request = wire::ExportProductsRequest {};
+    let response = app.admin.products().export_products(request).await;
+    let pages: Vec<_> = response.unwrap().into_inner().collect().await;
+    let mut exported = Vec::new();
+    for page in pages {
+        let page = page.unwrap();
+        // The texts, and what is short in each product.
+        assert!(page.encoded_len() < MIB + 60 * 500);
+        assert!(!page.products.is_empty());
+        exported.extend(page.products.into_iter().map(|product| product.id));
+    }
+    assert_eq!(exported.len(), 60);
+    assert!(exported.is_sorted());
 }
 
 /// Lines of which the odd ones are invalid, each in another way.

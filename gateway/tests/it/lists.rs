@@ -175,6 +175,7 @@ async fn a_page_says_how_to_get_the_next_one_but_for_the_last() {
         page: Some(PageInfo {
             total,
             next_cursor: next_cursor.to_owned(),
+            ..PageInfo::default()
         }),
     };
     app.services

@@ -42,11 +42,10 @@ impl TaskService for TaskGrpc {
         request: Request<ListTasksRequest>,
     ) -> Result<Response<ListTasksResponse>, Status> {
         let Call { caller, body, .. } = Call::of(request)?;
-        let page = self.0.list(&caller, &body.list.unwrap_or_default()).await?;
-        Ok(Response::new(ListTasksResponse {
-            page: Some(page.info()),
-            tasks: page.rows,
-        }))
+        let list = body.list.unwrap_or_default();
+        let (tasks, page) = self.0.list(&caller, &list).await?;
+        let page = Some(page);
+        Ok(Response::new(ListTasksResponse { tasks, page }))
     }
 
     async fn complete_task(

@@ -8,10 +8,12 @@ use platform::{
     error::{Code, Failure, FieldCode},
     idempotency::{self, Key, Reply, Started},
     ids::Ids,
-    list::Page,
     messaging::outbox,
 };
-use proto::{common::v1::ListRequest, identity::v1 as wire};
+use proto::{
+    common::v1::{ListRequest, PageInfo},
+    identity::v1 as wire,
+};
 use sqlx::{PgConnection, PgPool};
 
 use super::{
@@ -95,21 +97,15 @@ impl Tasks {
         &self,
         caller: &Caller,
         request: &ListRequest,
-    ) -> Result<Page<wire::Task>> {
+    ) -> Result<(Vec<wire::Task>, PageInfo)> {
         let mut conn = self.pool.acquire().await?;
         let page = repo::list(&mut conn, request, caller.is_admin()).await?;
         let ids: Vec<_> = page.rows.iter().map(|task| task.id).collect();
         let completed = completed_by(&mut conn, caller, &ids).await?;
-        let tasks = page.rows.into_iter().map(|task| {
+        Ok(page.encode(|task| {
             let is_completed = completed.contains(&task.id);
             convert::task(task, &self.media_base, is_completed)
-        });
-        Ok(Page {
-            rows: tasks.collect(),
-            total: page.total,
-            next_cursor: page.next_cursor,
-            include: page.include,
-        })
+        }))
     }
 
     /// Records that a user completed a task, once. `TaskCompleted` makes wallet-svc pay the reward.

@@ -65,10 +65,9 @@ impl UserService for UserGrpc {
         let Call { caller, body, .. } = Call::of(request)?;
         let list = body.list.unwrap_or_default();
         let page = self.users.list(&caller, &list).await?;
-        Ok(Response::new(ListUsersResponse {
-            page: Some(page.info()),
-            users: page.rows.into_iter().map(convert::user).collect(),
-        }))
+        let (users, page) = page.encode(convert::user);
+        let page = Some(page);
+        Ok(Response::new(ListUsersResponse { users, page }))
     }
 
     async fn approve_user(

@@ -287,10 +287,5 @@ pub(super) async fn list(
         .column("email", "u.canonical_email")
         .array("role", "u.roles");
     let page = users.fetch::<Row>(conn, request).await?;
-    Ok(Page {
-        rows: page.rows.into_iter().map(User::from).collect(),
-        total: page.total,
-        next_cursor: page.next_cursor,
-        include: page.include,
-    })
+    Ok(page.map(User::from))
 }

@@ -116,7 +116,8 @@ impl<'a> Client<'a> {
     }
 
     fn orders(&self) -> OrderServiceClient<Channel> {
-        OrderServiceClient::new(self.app.channel())
+        // As platform's clients take messages.
+        OrderServiceClient::new(self.app.channel()).max_decoding_message_size(32 * 1024 * 1024)
     }
 
     fn lines(&self) -> OrderLineServiceClient<Channel> {

@@ -57,11 +57,11 @@ async fn a_created_order_has_exact_amounts_and_is_returned_whole(pool: PgPool) {
                         id: "018bcfe5-6802-787b-bcbf-dd7e532f0000",
                         name: "Lamp",
                         description: None,
-                        type_code: "physical",
+                        type_code: "",
                         image: None,
                         thumbnail: None,
-                        custom_data: "{\"n\":1.10}",
-                        metadata: "{}",
+                        custom_data: "",
+                        metadata: "",
                         category: None,
                     },
                 ),
@@ -100,11 +100,11 @@ async fn a_created_order_has_exact_amounts_and_is_returned_whole(pool: PgPool) {
                         id: "018bcfe5-6803-73f2-827a-ffe7f6640000",
                         name: "Lamp",
                         description: None,
-                        type_code: "physical",
+                        type_code: "",
                         image: None,
                         thumbnail: None,
-                        custom_data: "{\"n\":1.10}",
-                        metadata: "{}",
+                        custom_data: "",
+                        metadata: "",
                         category: None,
                     },
                 ),
@@ -183,8 +183,9 @@ async fn a_line_keeps_the_category_with_its_times(pool: PgPool) {
     lamp.product.as_mut().unwrap().category = Some(category);
     let lamp = app.add_quote(lamp);
     let order = app.admin().create(app.cart(&[(&lamp, 1)])).await.unwrap();
-    let stored = app.admin().get(&order.id).await.unwrap();
-    let product = stored.lines[0].product.as_ref().unwrap();
+    let line = &order.lines[0].id;
+    let stored = app.admin().get_line(&order.id, line).await.unwrap();
+    let product = stored.product.unwrap();
     let category = product.category.as_ref().unwrap();
     assert_eq!(category.created_at, time(1_600_000_000));
     assert_eq!(category.updated_at, time(1_600_000_001));

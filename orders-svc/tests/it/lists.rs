@@ -1,10 +1,17 @@
 //! Lists of orders and lines.
 
 use platform::error::Code;
-use proto::common::v1::{Filter, ListRequest, Operator, Sort};
+use prost::Message as _;
+use proto::{
+    common::v1::{Filter, ListRequest, Operator, Sort},
+    orders::v1::OrderedProduct,
+};
 use sqlx::PgPool;
 
-use crate::{assertions::assert_refused, harness::TestApp};
+use crate::{
+    assertions::assert_refused,
+    harness::{TestApp, quote},
+};
 
 fn filter(field: &str, operator: Operator, values: &[&str]) -> ListRequest {
     let filter = Filter {
@@ -172,8 +179,70 @@ async fn a_line_is_read_by_its_id(pool: PgPool) {
     let app = TestApp::start(pool).await;
     let order = app.unpaid_order("1.00").await;
     let line = &order.lines[0];
-    let read = app.admin().get_line(&order.id, &line.id).await.unwrap();
+    let mut read = app.admin().get_line(&order.id, &line.id).await.unwrap();
+    // Here, and in a list that includes it, it has all of its product.
+    let product = read.product.as_mut().unwrap();
+    assert_eq!(product.type_code, "physical");
+    assert_eq!(product.custom_data, r#"{"n":1.10}"#);
+    let included = ListRequest {
+        include: vec!["product".into()],
+        ..ListRequest::default()
+    };
+    let listed = app.admin().list_lines(&order.id, included).await.unwrap();
+    assert_eq!(listed.lines[0].product.as_ref(), Some(&*product));
+    *product = OrderedProduct {
+        id: product.id.clone(),
+        name: product.name.clone(),
+        ..OrderedProduct::default()
+    };
     assert_eq!(read, *line);
     let missing = app.admin().get_line(&order.id, &app.new_id()).await;
     assert_refused(missing, Code::OrderLineNotFound, &[]);
+}
+
+#[sqlx::test(migrator = "orders_svc::MIGRATOR")]
+async fn a_page_with_many_long_lines_ends_early(pool: PgPool) {
+    const MIB: usize = 1024 * 1024;
+    let app = TestApp::start(pool).await;
+    let mut long = quote("1.00", "0", "0");
+    let product = long.product.as_mut().unwrap();
+    product.name = "語".repeat(255);
+    product.description = Some("語".repeat(10_000));
+    let product = app.add_quote(long);
+    let mut cart = app.cart(&[(product.as_str(), 1); 200]);
+    for line in &mut cart.lines {
+        line.product_questions_result = Some(format!(r#"{{"q":"{}"}}"#, "x".repeat(4_000)));
+    }
+    for _ in 0..10 {
+        app.admin().create(cart.clone()).await.unwrap();
+    }
+
+    // 200 lines of 5 KB: eight orders have less than 8 MiB, nine more.
+    let mut list = ListRequest {
+        include: vec!["lines".into()],
+        page_size: Some(100),
+        ..ListRequest::default()
+    };
+    let mut seen = Vec::new();
+    for expected in [8, 2] {
+        let page = app.admin().list(list.clone()).await.unwrap();
+        assert!(page.encoded_len() < 8 * MIB + 64 * 1024);
+        assert_eq!(page.orders.len(), expected);
+        let lines = || page.orders.iter().flat_map(|order| &order.lines);
+        assert_eq!(lines().count(), expected * 200);
+        // The whole product is shown with a single line only.
+        assert!(lines().all(|line| {
+            let product = line.product.as_ref().unwrap();
+            product.name.chars().count() == 255 && product.description.is_none()
+        }));
+        let info = page.page.unwrap();
+        assert_eq!(info.total, 10);
+        assert_eq!(info.row_cursors.len(), expected);
+        seen.extend(page.orders.into_iter().map(|order| order.id));
+        list.page_after = Some(info.next_cursor).filter(|cursor| !cursor.is_empty());
+    }
+    assert_eq!(list.page_after, None);
+    seen.sort_unstable();
+    seen.dedup();
+    assert_eq!(seen.len(), 10);
 }

@@ -34,8 +34,8 @@
 //! }
 //! ```
 //!
-//! The response then carries `page.info()` beside its rows, and `page.includes("lines")` says what to
-//! load for all of them in one more query.
+//! `page.includes("lines")` says what to load for all rows in one more query, and `page.encode(convert)`
+//! gives the rows and the `PageInfo` of the response, which ends early where its rows are large.
 
 pub mod check;
 pub mod fields;
@@ -44,7 +44,7 @@ mod sql;
 
 use crate::error::{Code, Failure, FieldCode};
 
-pub use sql::{Key, List, Page, Search, SearchPage, Sql, TierPage};
+pub use sql::{Key, List, MAX_PAGE_BYTES, Page, Search, SearchPage, Sql, TierPage};
 
 /// Returns the refusal of one parameter.
 pub fn refuse(parameter: &str, code: FieldCode, message: &str) -> Failure {

@@ -43,9 +43,8 @@ impl AddressService for AddressGrpc {
         let Call { caller, body, .. } = Call::of(request)?;
         let list = body.list.unwrap_or_default();
         let page = self.0.list(&caller, &list).await?;
-        Ok(Response::new(ListAddressesResponse {
-            page: Some(page.info()),
-            addresses: page.rows.iter().map(convert::address).collect(),
-        }))
+        let (addresses, page) = page.encode(|address| convert::address(&address));
+        let page = Some(page);
+        Ok(Response::new(ListAddressesResponse { addresses, page }))
     }
 }

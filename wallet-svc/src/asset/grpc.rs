@@ -43,10 +43,9 @@ impl AssetService for AssetGrpc {
     ) -> Result<Response<ListAssetsResponse>, Status> {
         let list = request.into_inner().list.unwrap_or_default();
         let page = self.0.list(&list).await?;
-        Ok(Response::new(ListAssetsResponse {
-            page: Some(page.info()),
-            assets: page.rows.iter().map(convert::asset).collect(),
-        }))
+        let (assets, page) = page.encode(|asset| convert::asset(&asset));
+        let page = Some(page);
+        Ok(Response::new(ListAssetsResponse { assets, page }))
     }
 
     async fn update_asset(

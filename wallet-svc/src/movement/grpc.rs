@@ -7,7 +7,7 @@ use proto::{
     lists::wallet::MOVEMENTS,
     wallet::v1::{
         GetMovementRequest, GetMovementResponse, ListMovementsRequest, ListMovementsResponse,
-        Movement as WireMovement, movement_service_server::MovementService,
+        movement_service_server::MovementService,
     },
 };
 use sqlx::PgPool;
@@ -18,7 +18,15 @@ use super::{
     model::{Movement, MovementId},
     repo,
 };
-use crate::{access, error::Error, transaction, wallet::service::Wallets};
+use crate::{
+    access,
+    error::Error,
+    transaction::{
+        self,
+        model::{Transaction, TransactionId},
+    },
+    wallet::service::Wallets,
+};
 
 /// Adapts movements to gRPC.
 #[derive(Debug, Clone)]
@@ -28,19 +36,19 @@ pub(crate) struct MovementGrpc {
 }
 
 impl MovementGrpc {
-    /// Encodes movements; their transactions take one more query.
-    async fn encode(&self, rows: &[Movement], embed: bool) -> Result<Vec<WireMovement>, Error> {
-        let mut transactions = HashMap::new();
-        if embed {
-            let ids: Vec<_> = rows.iter().map(|movement| movement.transaction).collect();
-            let mut conn = self.pool.acquire().await?;
-            let found = transaction::repo::find_transactions(&mut conn, &ids, None).await?;
-            transactions.extend(found.into_iter().map(|tx| (tx.id, tx)));
+    /// Returns the transactions of movements, in one query, if they are included.
+    async fn transactions(
+        &self,
+        rows: &[Movement],
+        include: bool,
+    ) -> Result<HashMap<TransactionId, Transaction>, Error> {
+        if !include {
+            return Ok(HashMap::new());
         }
-        Ok(rows
-            .iter()
-            .map(|row| convert::movement(row, transactions.get(&row.transaction)))
-            .collect())
+        let ids: Vec<_> = rows.iter().map(|movement| movement.transaction).collect();
+        let mut conn = self.pool.acquire().await?;
+        let found = transaction::repo::find_transactions(&mut conn, &ids, None).await?;
+        Ok(found.into_iter().map(|tx| (tx.id, tx)).collect())
     }
 }
 
@@ -57,8 +65,11 @@ impl MovementService for MovementGrpc {
         let mut conn = self.pool.acquire().await.map_err(Error::from)?;
         let found = repo::find_movement(&mut conn, id, reader).await;
         let found = found.map_err(Error::from)?.ok_or(Error::MovementNotFound)?;
-        let encoded = self.encode(&[found], !include.is_empty()).await?;
-        let movement = encoded.into_iter().next();
+        let found = [found];
+        let transactions = self.transactions(&found, !include.is_empty()).await?;
+        let [found] = found;
+        let transaction = transactions.get(&found.transaction);
+        let movement = Some(convert::movement(&found, transaction));
         Ok(Response::new(GetMovementResponse { movement }))
     }
 
@@ -71,10 +82,12 @@ impl MovementService for MovementGrpc {
         let (list, reader) = (body.list.unwrap_or_default(), access::reader(&caller)?);
         let mut conn = self.pool.acquire().await.map_err(Error::from)?;
         let page = repo::list_movements(&mut conn, &list, wallet, reader).await?;
-        let movements = self
-            .encode(&page.rows, page.includes("transaction"))
-            .await?;
-        let page = Some(page.info());
+        drop(conn);
+        let include = page.includes("transaction");
+        let transactions = self.transactions(&page.rows, include).await?;
+        let (movements, page) =
+            page.encode(|row| convert::movement(&row, transactions.get(&row.transaction)));
+        let page = Some(page);
         Ok(Response::new(ListMovementsResponse { movements, page }))
     }
 }

@@ -48,10 +48,9 @@ impl RateService for RateGrpc {
     ) -> Result<Response<ListRatesResponse>, Status> {
         let list = request.into_inner().list.unwrap_or_default();
         let page = self.0.list(&list).await?;
-        Ok(Response::new(ListRatesResponse {
-            page: Some(page.info()),
-            rates: page.rows.iter().map(convert::rate).collect(),
-        }))
+        let (rates, page) = page.encode(|rate| convert::rate(&rate));
+        let page = Some(page);
+        Ok(Response::new(ListRatesResponse { rates, page }))
     }
 
     async fn update_rate(

@@ -28,6 +28,12 @@ pub(crate) struct Activities {
 #[derive(Debug)]
 pub(crate) struct ActivityPage {
     page: Page<Transaction>,
+    related: Related,
+}
+
+/// The wallets and users of transactions.
+#[derive(Debug)]
+struct Related {
     includes_wallets: bool,
     wallets: HashMap<WalletId, Wallet>,
     users: HashMap<String, User>,
@@ -58,12 +64,12 @@ impl Activities {
             let found = self.users.find(&owner_ids(&wallets)).await?;
             users.extend(found.into_iter().map(|user| (user.id.clone(), user)));
         }
-        Ok(ActivityPage {
-            page,
+        let related = Related {
             includes_wallets,
             wallets,
             users,
-        })
+        };
+        Ok(ActivityPage { page, related })
     }
 }
 
@@ -82,13 +88,17 @@ fn owner_ids(wallets: &HashMap<WalletId, Wallet>) -> Vec<UserId> {
 }
 
 impl ActivityPage {
-    pub(crate) fn encode(&self) -> wire::ListActivityResponse {
+    pub(crate) fn encode(self) -> wire::ListActivityResponse {
+        let Self { page, related } = self;
+        let (activities, page) = page.encode(|tx| related.entry(&tx));
         wire::ListActivityResponse {
-            activities: self.page.rows.iter().map(|tx| self.entry(tx)).collect(),
-            page: Some(self.page.info()),
+            activities,
+            page: Some(page),
         }
     }
+}
 
+impl Related {
     fn entry(&self, tx: &Transaction) -> wire::Activity {
         wire::Activity {
             transaction: Some(convert::transaction(tx)),

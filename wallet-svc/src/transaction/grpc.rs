@@ -98,9 +98,11 @@ impl TransactionService for TransactionGrpc {
         let wallet = self.wallets.find_listed(&caller, body.wallet_id).await?;
         let list = body.list.unwrap_or_default();
         let page = self.transactions.list(&caller, &list, wallet).await?;
+        let (transactions, page) = page.encode(|transaction| convert::transaction(&transaction));
+        let page = Some(page);
         Ok(Response::new(wire::ListTransactionsResponse {
-            page: Some(page.info()),
-            transactions: page.rows.iter().map(convert::transaction).collect(),
+            transactions,
+            page,
         }))
     }
 

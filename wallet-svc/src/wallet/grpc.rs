@@ -46,10 +46,9 @@ impl WalletService for WalletGrpc {
         let Call { caller, body, .. } = Call::of(request)?;
         let list = body.list.unwrap_or_default();
         let page = self.0.list(&caller, &list).await?;
-        Ok(Response::new(ListWalletsResponse {
-            page: Some(page.info()),
-            wallets: page.rows.iter().map(convert::wallet).collect(),
-        }))
+        let (wallets, page) = page.encode(|wallet| convert::wallet(&wallet));
+        let page = Some(page);
+        Ok(Response::new(ListWalletsResponse { wallets, page }))
     }
 
     async fn update_wallet(

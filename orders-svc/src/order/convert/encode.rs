@@ -20,9 +20,13 @@ pub(in crate::order) fn dry_run(order: &OrderWithLines) -> wire::Order {
     encode(order, Identity::Hidden)
 }
 
-/// Encodes a stored line.
-pub(in crate::order) fn line(line: &Line) -> wire::OrderLine {
-    encode_line(line, Identity::Stored)
+/// Encodes a stored line, with all of its product if it was read.
+pub(in crate::order) fn line_with_product(line: &Line) -> wire::OrderLine {
+    let mut encoded = encode_line(line, Identity::Stored);
+    if let Some(snapshot) = &line.product {
+        encoded.product = Some(product(line.product_id, snapshot));
+    }
+    encoded
 }
 
 /// Whether ids lead to something that can be read later.
@@ -154,7 +158,11 @@ fn encode_line(line: &Line, identity: Identity) -> wire::OrderLine {
         id: identity.show(line.id),
         order_id: identity.show(line.order_id),
         product_id: line.product_id.into(),
-        product: Some(product(line.product_id, &line.product)),
+        product: Some(wire::OrderedProduct {
+            id: line.product_id.into(),
+            name: line.product_name.clone(),
+            ..wire::OrderedProduct::default()
+        }),
         quantity: line.quantity.unsigned_abs(),
         fulfilled_quantity: line.fulfilled_quantity.unsigned_abs(),
         status: line_status(line.status).into(),

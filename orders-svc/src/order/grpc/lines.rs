@@ -28,7 +28,7 @@ impl OrderLineService for OrderLineGrpc {
         let order_id = convert::order_id(&body.order_id)?;
         let id = convert::line_id(&body.id)?;
         let line = self.0.get_line(&caller, order_id, id).await?;
-        let line = Some(convert::line(&line));
+        let line = Some(convert::line_with_product(&line));
         Ok(Response::new(GetOrderLineResponse { line }))
     }
 
@@ -40,10 +40,9 @@ impl OrderLineService for OrderLineGrpc {
         let list = body.list.unwrap_or_default();
         let order_id = convert::order_id(&body.order_id)?;
         let page = self.0.list_lines(&caller, order_id, &list).await?;
-        Ok(Response::new(ListOrderLinesResponse {
-            lines: page.rows.iter().map(convert::line).collect(),
-            page: Some(page.info()),
-        }))
+        let (lines, page) = page.encode(|line| convert::line_with_product(&line));
+        let page = Some(page);
+        Ok(Response::new(ListOrderLinesResponse { lines, page }))
     }
 }
 

@@ -52,10 +52,9 @@ impl OrderService for OrderGrpc {
         let Call { caller, body, .. } = Call::of(request)?;
         let list = body.list.unwrap_or_default();
         let page = self.0.list(&caller, &list).await?;
-        Ok(Response::new(ListOrdersResponse {
-            orders: page.orders.iter().map(convert::order).collect(),
-            page: Some(page.info),
-        }))
+        let (orders, page) = page.encode(|order| convert::order(&order));
+        let page = Some(page);
+        Ok(Response::new(ListOrdersResponse { orders, page }))
     }
 
     async fn update_order(

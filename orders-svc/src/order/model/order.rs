@@ -92,8 +92,11 @@ pub(crate) struct Line {
     /// Index in the cart, from 0.
     pub(crate) position: i32,
     pub(crate) product_id: ProductId,
-    /// Snapshot: later edits of the catalogue do not change it.
-    pub(crate) product: Json<Product>,
+    /// That of the snapshot.
+    pub(crate) product_name: String,
+    /// Snapshot: later edits of the catalogue do not change it. `None` where a line is read with others:
+    /// it may be long.
+    pub(crate) product: Option<Json<Product>>,
     pub(crate) quantity: i32,
     pub(crate) fulfilled_quantity: i32,
     pub(crate) status: LineStatus,

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use platform::{auth::Caller, list::Page, pg};
-use proto::common::v1::{ListRequest, PageInfo};
+use proto::common::v1::ListRequest;
 use sqlx::{Postgres, Transaction};
 
 use super::{Orders, get_visible};
@@ -14,12 +14,6 @@ use crate::{
         repo,
     },
 };
-
-/// A page of orders; without lines, unless they are included.
-pub(crate) struct OrderPage {
-    pub(crate) orders: Vec<OrderWithLines>,
-    pub(crate) info: PageInfo,
-}
 
 impl Orders {
     pub(crate) async fn get(&self, caller: &Caller, id: OrderId) -> Result<OrderWithLines, Error> {
@@ -39,31 +33,28 @@ impl Orders {
         Ok(tx)
     }
 
+    /// Lists orders; without lines, unless they are included.
     pub(crate) async fn list(
         &self,
         caller: &Caller,
         request: &ListRequest,
-    ) -> Result<OrderPage, Error> {
+    ) -> Result<Page<OrderWithLines>, Error> {
         let user_id = visible_user(caller)?;
         let mut tx = self.snapshot().await?;
-        let page = repo::orders::list(&mut tx, request, user_id).await?;
-        let info = page.info();
-        let mut lines: HashMap<OrderId, Vec<Line>> = HashMap::new();
+        let mut page = repo::orders::list(&mut tx, request, user_id).await?;
+        let mut lines = HashMap::new();
         if page.includes("lines") {
             let ids: Vec<_> = page.rows.iter().map(|order| order.id).collect();
-            for line in repo::lines::of_orders(&mut tx, &ids).await? {
-                lines.entry(line.order_id).or_default().push(line);
+            let read = repo::lines::of_page(&mut tx, &ids).await?;
+            lines = read.by_order;
+            if let Some(end) = ids.iter().position(|id| Some(*id) == read.ends_before) {
+                page.truncate(end);
             }
         }
-        let orders = page
-            .rows
-            .into_iter()
-            .map(|order| OrderWithLines {
-                lines: lines.remove(&order.id).unwrap_or_default(),
-                order,
-            })
-            .collect();
-        Ok(OrderPage { orders, info })
+        Ok(page.map(|order| OrderWithLines {
+            lines: lines.remove(&order.id).unwrap_or_default(),
+            order,
+        }))
     }
 
     pub(crate) async fn get_line(

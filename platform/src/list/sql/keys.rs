@@ -1,7 +1,7 @@
 //! The sort keys of a list, and the condition that continues it after a row.
 
 use proto::lists::{Class, Field};
-use sqlx::{Postgres, QueryBuilder, Row, postgres::PgRow};
+use sqlx::{Postgres, QueryBuilder};
 
 use super::{List, condition::push_value, cursor};
 use crate::{error::Failure, list::fields::Value};
@@ -98,12 +98,9 @@ impl Keys {
         keys.map(|key| (key.expression.as_str(), key.descending))
     }
 
-    /// Encodes the cursor of the page that follows this row.
-    pub(super) fn cursor(&self, row: &PgRow) -> Result<String, Failure> {
-        Ok(cursor::encode(
-            &self.name,
-            &row.try_get::<Vec<Option<String>>, _>("list_keys")?,
-        ))
+    /// Returns the sort in words, which a cursor repeats.
+    pub(super) fn name(&self) -> &str {
+        &self.name
     }
 
     /// Pushes the condition that a row comes after that of the cursor.

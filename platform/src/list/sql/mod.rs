@@ -22,7 +22,7 @@ use super::{
 };
 
 pub use self::{
-    page::Page,
+    page::{MAX_PAGE_BYTES, Page},
     search::{Search, SearchPage, Sql, TierPage},
 };
 

@@ -1,13 +1,28 @@
 //! Reads a page: page, total and cursor come from one statement, so from one snapshot.
+//!
+//! A page is bounded in rows by the request and in bytes by [`MAX_PAGE_BYTES`]: where its rows would
+//! pass that, it ends early, and its cursor leads to the rest.
 
+use futures::TryStreamExt as _;
 use proto::common::v1::{ListRequest, PageInfo};
-use sqlx::{FromRow, PgConnection, Row, postgres::PgRow};
+use sqlx::{FromRow, PgConnection, Row, ValueRef as _, postgres::PgRow};
 
-use super::{List, Search, Sql, statement::Statement};
+use super::{List, Search, Sql, cursor, statement::Statement};
 use crate::{
     error::Failure,
     list::check::{Checked, Start, check},
 };
+
+/// Bytes of the rows of a page, unless one row alone has more.
+pub const MAX_PAGE_BYTES: usize = 8 * 1024 * 1024;
+
+/// Bytes of the columns read for a page. More than the rows have once encoded: numbers are longer in a
+/// column, and a column need not be shown.
+const MAX_READ_BYTES: usize = 2 * MAX_PAGE_BYTES;
+
+/// Bytes of a page from which it says the cursor of each row: the gateway may end it earlier, because
+/// JSON is longer. Below, no JSON is as long as [`MAX_PAGE_BYTES`].
+const CURSORS_FROM: usize = MAX_PAGE_BYTES / 8;
 
 /// One page of a list.
 #[derive(Debug)]
@@ -20,6 +35,27 @@ pub struct Page<T> {
     pub next_cursor: Option<String>,
     /// Relations to embed.
     pub include: Vec<&'static str>,
+    cursors: Cursors,
+}
+
+/// The sort keys of the rows of a page, to continue the list after any of them. Empty for a list
+/// without pages.
+#[derive(Debug, Default)]
+struct Cursors {
+    sort: String,
+    keys: Vec<Vec<Option<String>>>,
+}
+
+impl Cursors {
+    /// Returns the cursor of the page that follows the first `rows` rows.
+    fn after(&self, rows: usize) -> Option<String> {
+        let keys = self.keys.get(rows.checked_sub(1)?)?;
+        Some(cursor::encode(&self.sort, keys))
+    }
+
+    fn first(&self, rows: usize) -> Vec<String> {
+        (1..=rows).filter_map(|row| self.after(row)).collect()
+    }
 }
 
 impl<T> Page<T> {
@@ -34,28 +70,76 @@ impl<T> Page<T> {
         self.with_rows(rows.into_iter().map(convert).collect())
     }
 
-    /// Replaces the rows, for example by rows with embedded relations.
+    /// Replaces the rows one by one, for example by rows with embedded relations.
     pub fn with_rows<U>(self, rows: Vec<U>) -> Page<U> {
         Page {
             rows,
             total: self.total,
             next_cursor: self.next_cursor,
             include: self.include,
+            cursors: self.cursors,
         }
     }
 
-    /// Returns the part of the response that is not rows.
-    pub fn info(&self) -> PageInfo {
-        let next_cursor = self.next_cursor.clone().unwrap_or_default();
-        PageInfo {
-            total: self.total,
-            next_cursor,
+    /// Replaces the rows by other forms of the first of them; where there are fewer, the page ends early.
+    pub fn with_first_rows<U>(self, rows: Vec<U>) -> Page<U> {
+        let next_cursor = self.cursors.after(rows.len());
+        let ends_early = rows.len() < self.cursors.keys.len();
+        let mut page = self.with_rows(rows);
+        if ends_early {
+            page.next_cursor = next_cursor;
         }
+        page
+    }
+
+    /// Ends the page after its first `rows` rows, at least one.
+    pub fn truncate(&mut self, rows: usize) {
+        let rows = rows.max(1);
+        if rows < self.rows.len()
+            && let Some(next) = self.cursors.after(rows)
+        {
+            self.rows.truncate(rows);
+            self.next_cursor = Some(next);
+        }
+    }
+
+    /// Encodes the rows, as many as [`MAX_PAGE_BYTES`] holds and at least one, and the part of the
+    /// response that is not rows.
+    pub fn encode<M: prost::Message>(
+        mut self,
+        mut encode: impl FnMut(T) -> M,
+    ) -> (Vec<M>, PageInfo) {
+        let mut encoded: Vec<M> = Vec::with_capacity(self.rows.len());
+        let mut bytes = 0_usize;
+        for row in std::mem::take(&mut self.rows) {
+            let row = encode(row);
+            let with_row = bytes.saturating_add(row.encoded_len());
+            if with_row > MAX_PAGE_BYTES
+                && let Some(next) = self.cursors.after(encoded.len())
+            {
+                self.next_cursor = Some(next);
+                break;
+            }
+            bytes = with_row;
+            encoded.push(row);
+        }
+        let row_cursors = if bytes >= CURSORS_FROM {
+            self.cursors.first(encoded.len())
+        } else {
+            Vec::new()
+        };
+        let info = PageInfo {
+            total: self.total,
+            next_cursor: self.next_cursor.unwrap_or_default(),
+            row_cursors,
+        };
+        (encoded, info)
     }
 }
 
 impl List {
-    /// Reads the page that the request asks for.
+    /// Reads the page that the request asks for, up to twice [`MAX_PAGE_BYTES`]; [`Page::encode`] ends it
+    /// exactly.
     pub async fn fetch<T>(
         &self,
         conn: &mut PgConnection,
@@ -66,22 +150,9 @@ impl List {
     {
         let checked = check(self.table, request)?;
         let statement = self.statement(request, &checked)?;
-        let keys = statement.keys();
-        let mut rows = statement
-            .page(&keys)?
-            .build()
-            // Planned for its values each time: the best plan for a wallet with ten rows differs from
-            // the best for one with half of the table, and no plan serves both.
-            .persistent(false)
-            .fetch_all(&mut *conn)
-            .await?;
-        let size = checked.page_size as usize;
-        let more = self.table.paged && rows.len() > size;
-        if more {
-            rows.truncate(size);
-        }
-        let total: i64 = match rows.first() {
-            Some(row) => row.try_get("list_total")?,
+        let read = self.read(conn, &statement, &checked).await?;
+        let total = match read.total {
+            Some(total) => total,
             None if checked.start == Start::Number(1) => 0,
             None => {
                 let mut count = statement.count();
@@ -89,13 +160,61 @@ impl List {
                 count.fetch_one(conn).await?
             }
         };
-        let last = rows.last().filter(|_| more);
+        let next_cursor = if read.more {
+            read.cursors.after(read.rows.len())
+        } else {
+            None
+        };
         Ok(Page {
+            rows: read.rows,
             total: u64::try_from(total).unwrap_or_default(),
-            next_cursor: last.map(|row| keys.cursor(row)).transpose()?,
-            rows: rows.iter().map(T::from_row).collect::<Result<_, _>>()?,
+            next_cursor,
             include: checked.include,
+            cursors: read.cursors,
         })
+    }
+
+    async fn read<T>(
+        &self,
+        conn: &mut PgConnection,
+        statement: &Statement<'_>,
+        checked: &Checked,
+    ) -> Result<Read<T>, Failure>
+    where
+        T: for<'r> FromRow<'r, PgRow>,
+    {
+        let keys = statement.keys();
+        let mut read = Read {
+            rows: Vec::new(),
+            total: None,
+            more: false,
+            cursors: Cursors {
+                sort: keys.name().to_owned(),
+                keys: Vec::new(),
+            },
+        };
+        let size = checked.page_size as usize;
+        let mut bytes = 0_usize;
+        let mut sql = statement.page(&keys)?;
+        // Planned for its values each time: the best plan for a wallet with ten rows differs from
+        // the best for one with half of the table, and no plan serves both.
+        let mut rows = sql.build().persistent(false).fetch(conn);
+        while let Some(row) = rows.try_next().await? {
+            bytes = bytes.saturating_add(bytes_of(&row)?);
+            if read.total.is_none() {
+                read.total = Some(row.try_get("list_total")?);
+            }
+            if self.table.paged {
+                let is_full = read.rows.len() == size || bytes > MAX_READ_BYTES;
+                if is_full && !read.rows.is_empty() {
+                    read.more = true;
+                    break;
+                }
+                read.cursors.keys.push(row.try_get("list_keys")?);
+            }
+            read.rows.push(T::from_row(&row)?);
+        }
+        Ok(read)
     }
 
     /// Builds the statement of the page that the request asks for, to test or to explain it.
@@ -119,3 +238,27 @@ impl List {
         Ok(Statement::new(self, checked, search, sorted))
     }
 }
+
+/// The rows of a page as they are read.
+struct Read<T> {
+    rows: Vec<T>,
+    /// `None` without rows.
+    total: Option<i64>,
+    /// Whether there are rows after them.
+    more: bool,
+    cursors: Cursors,
+}
+
+fn bytes_of(row: &PgRow) -> Result<usize, sqlx::Error> {
+    let mut bytes = 0;
+    for column in 0..row.len() {
+        let value = row.try_get_raw(column)?;
+        if !value.is_null() {
+            bytes += value.as_bytes().map_err(sqlx::Error::Decode)?.len();
+        }
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests;

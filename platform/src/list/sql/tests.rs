@@ -258,7 +258,7 @@ async fn base_filters_hold_for_rows_and_total(pool: PgPool) {
         .fetch(&mut conn, &request)
         .await
         .unwrap();
-    assert_eq!(all.info().total, 100);
+    assert_eq!(all.total, 100);
 }
 
 #[sqlx::test(migrations = false)]

@@ -1,0 +1,104 @@
+use proto::{
+    common::v1::Sort,
+    lists::{Class, Field, ListTable, asc},
+};
+use sqlx::PgPool;
+
+use super::*;
+use crate::list::Key;
+
+const TEXTS: ListTable =
+    ListTable::new("texts", &[Field::new("n", Class::Number).sortable()]).sorted_by(&[asc("n")]);
+
+/// A list of texts with these lengths.
+async fn texts(pool: &PgPool, lengths: &[usize]) {
+    let lengths: Vec<_> = lengths
+        .iter()
+        .map(|one| i32::try_from(*one).unwrap())
+        .collect();
+    sqlx::query(
+        "create table texts as
+         select n, repeat('x', length) as text
+         from unnest($1::integer[]) with ordinality as texts (length, n)",
+    )
+    .bind(lengths)
+    .execute(pool)
+    .await
+    .unwrap();
+}
+
+async fn page(pool: &PgPool, after: Option<String>) -> Page<(String,)> {
+    let mut conn = pool.acquire().await.unwrap();
+    let request = ListRequest {
+        page_size: Some(100),
+        page_after: after,
+        ..ListRequest::default()
+    };
+    let list = List::new(&TEXTS, "texts", Key::Text("n")).select("text");
+    list.fetch(&mut conn, &request).await.unwrap()
+}
+
+fn encode(page: Page<(String,)>) -> (Vec<usize>, PageInfo) {
+    let (rows, info) = page.encode(|(field,)| Sort {
+        field,
+        descending: false,
+    });
+    (rows.iter().map(|row| row.field.len()).collect(), info)
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_page_ends_where_its_rows_would_pass_the_limit(pool: PgPool) {
+    const MIB: usize = 1024 * 1024;
+    let lengths = [
+        vec![MIB; 19],
+        vec![100; 60],
+        vec![9 * MIB, 100, 20 * MIB, 7 * MIB],
+    ]
+    .concat();
+    texts(&pool, &lengths).await;
+    let mut pages = Vec::new();
+    let mut after = None;
+    loop {
+        let (rows, info) = encode(page(&pool, after).await);
+        assert_eq!(info.total, lengths.len() as u64);
+        pages.push(rows);
+        if info.next_cursor.is_empty() {
+            break;
+        }
+        after = Some(info.next_cursor);
+    }
+    assert_eq!(pages.concat(), lengths);
+    let counts: Vec<_> = pages.iter().map(Vec::len).collect();
+    // 7 of 1 MiB and their overhead; 5 and the small ones; each of the large ones.
+    assert_eq!(counts, [7, 7, 65, 1, 1, 1, 1]);
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_page_of_large_rows_can_end_after_any_of_them(pool: PgPool) {
+    texts(&pool, &[500_000, 500_001, 500_002, 500_003]).await;
+    let (rows, info) = encode(page(&pool, None).await);
+    assert_eq!(rows, [500_000, 500_001, 500_002, 500_003]);
+    assert_eq!((info.next_cursor.as_str(), info.row_cursors.len()), ("", 4));
+    for (n, cursor) in (1..).zip(info.row_cursors) {
+        assert_eq!(encode(page(&pool, Some(cursor)).await).0, rows[n..]);
+    }
+
+    let mut cut = page(&pool, None).await;
+    cut.truncate(2);
+    let (_, info) = encode(cut);
+    let rest = encode(page(&pool, Some(info.next_cursor)).await);
+    assert_eq!(rest.0, rows[2..]);
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_page_of_small_rows_says_one_cursor(pool: PgPool) {
+    texts(&pool, &[1_000; 101]).await;
+    let (rows, info) = encode(page(&pool, None).await);
+    assert_eq!((rows.len(), info.row_cursors.len()), (100, 0));
+    let rest = encode(page(&pool, Some(info.next_cursor)).await);
+    assert_eq!((rest.0.len(), rest.1.next_cursor.as_str()), (1, ""));
+
+    let mut whole = page(&pool, None).await;
+    whole.truncate(0);
+    assert_eq!(whole.rows.len(), 1);
+}

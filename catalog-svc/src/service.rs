@@ -59,8 +59,8 @@ impl Application for Service {
         let auth = runtime.auth(Self::NAME, &config.common, &config.service_secret)?;
         let mut backbone =
             Backbone::connect::<Self>(&config.database_url, &config.nats, &runtime).await?;
-        let peers = &config.common.peers;
-        let wallet = client::connect("wallet", &peers.wallet_grpc_url, Some(auth.token))?;
+        let (peers, tls) = (&config.common.peers, &config.common.tls);
+        let wallet = client::connect_with("wallet", &peers.wallet_grpc_url, tls, Some(auth.token))?;
         let wallet = Wallet::new(&wallet);
         backbone.consume(WALLET, "AssetChanged", FollowAssets(wallet.clone()));
 
@@ -73,6 +73,7 @@ impl Application for Service {
         let server = Server::bind(
             config.listen,
             &config.grpc,
+            &config.common.tls,
             auth.verifier,
             runtime.readiness,
         )

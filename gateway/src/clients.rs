@@ -75,12 +75,12 @@ clients! {
 impl Clients {
     /// Configures the connections. Fails on a malformed address.
     pub(crate) fn connect(common: &Common) -> anyhow::Result<Self> {
-        let peers = &common.peers;
+        let (peers, tls) = (&common.peers, &common.tls);
         Ok(Self {
-            catalog: client::connect("catalog", &peers.catalog_grpc_url, None)?,
-            orders: client::connect("orders", &peers.orders_grpc_url, None)?,
-            wallet: client::connect("wallet", &peers.wallet_grpc_url, None)?,
-            identity: client::connect("identity", &peers.identity_grpc_url, None)?,
+            catalog: client::connect_with("catalog", &peers.catalog_grpc_url, tls, None)?,
+            orders: client::connect_with("orders", &peers.orders_grpc_url, tls, None)?,
+            wallet: client::connect_with("wallet", &peers.wallet_grpc_url, tls, None)?,
+            identity: client::connect_with("identity", &peers.identity_grpc_url, tls, None)?,
         })
     }
 

@@ -75,7 +75,8 @@ impl Application for Gateway {
             });
         }
         let token = Some(auth.token.clone());
-        let identity = client::connect("identity", &common.peers.identity_grpc_url, token)?;
+        let identity = &common.peers.identity_grpc_url;
+        let identity = client::connect_with("identity", identity, &common.tls, token)?;
         let app = App {
             clients,
             gatekeeper: Gatekeeper::new(common.auth, &auth, &identity),

@@ -123,4 +123,12 @@ impl Settings for Config {
     fn metrics_listen(&self) -> Option<SocketAddr> {
         self.metrics_listen
     }
+
+    fn nats(&self) -> Option<&Nats> {
+        Some(&self.nats)
+    }
+
+    fn database_url(&self) -> Option<&SecretString> {
+        Some(&self.database_url)
+    }
 }

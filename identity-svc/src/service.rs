@@ -70,7 +70,8 @@ impl Application for Service {
             .await?;
 
         let wallet_url = &config.common.peers.wallet_grpc_url;
-        let wallet = client::connect("wallet", wallet_url, Some(own_token(auth.clone())))?;
+        let token = Some(own_token(auth.clone()));
+        let wallet = client::connect_with("wallet", wallet_url, &config.common.tls, token)?;
         let wallets = Wallets::new(&wallet);
         let users = Users::new(pool.clone(), clock.clone(), ids.clone());
         let provisioning =
@@ -82,11 +83,17 @@ impl Application for Service {
             users,
             provisioning,
         };
-        let server = Server::bind(config.listen, &config.grpc, verifier, runtime.readiness)
-            .await?
-            .add_service(AuthServiceServer::new(AuthGrpc(auth)))
-            .add_service(UserServiceServer::new(users))
-            .add_service(TaskServiceServer::new(TaskGrpc(tasks)));
+        let server = Server::bind(
+            config.listen,
+            &config.grpc,
+            &config.common.tls,
+            verifier,
+            runtime.readiness,
+        )
+        .await?
+        .add_service(AuthServiceServer::new(AuthGrpc(auth)))
+        .add_service(UserServiceServer::new(users))
+        .add_service(TaskServiceServer::new(TaskGrpc(tasks)));
         Ok(Self { server, backbone })
     }
 

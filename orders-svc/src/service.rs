@@ -54,7 +54,7 @@ impl Application for Service {
             Backbone::connect::<Self>(&config.database_url, &config.nats, &runtime).await?;
         let orders = Orders::new(
             backbone.pool(),
-            Clients::connect(&config.common.peers, &auth.token)?,
+            Clients::connect(&config.common, &auth.token)?,
             runtime.clock.clone(),
             runtime.ids,
             config.shipping_amounts,
@@ -66,6 +66,7 @@ impl Application for Service {
         let server = Server::bind(
             config.listen,
             &config.grpc,
+            &config.common.tls,
             auth.verifier,
             runtime.readiness,
         )

@@ -4,16 +4,19 @@
 //! `config.rs`, which flattens [`Common`].
 
 mod strong_secret;
+mod tls;
 
 use std::{
     convert::Infallible,
     net::{IpAddr, SocketAddr},
+    path::PathBuf,
 };
 
 use clap::{Args, Command, ValueEnum};
 use secrecy::SecretString;
 
 pub use strong_secret::{StrongSecret, weakness};
+pub use tls::Tls;
 
 /// Settings of all processes, flattened with `#[command(flatten)]`.
 #[derive(Debug, Clone, Args)]
@@ -25,6 +28,10 @@ pub struct Common {
     /// Addresses of the other services.
     #[command(flatten)]
     pub peers: Peers,
+
+    /// Certificates, and where connections need them.
+    #[command(flatten)]
+    pub tls: Tls,
 
     /// Settings of logs and traces.
     #[command(flatten)]
@@ -128,6 +135,10 @@ pub struct Grpc {
     /// grpcurl.
     #[arg(long, env = "GRPC_REFLECTION")]
     pub grpc_reflection: bool,
+
+    /// PEM file of the authorities whose certificates the server's clients must have.
+    #[arg(long, env = "TLS_CLIENT_CA_FILE")]
+    pub tls_client_ca_file: Option<PathBuf>,
 }
 
 /// Settings of the broker, flattened into the config of the services.
@@ -143,6 +154,18 @@ pub struct Nats {
         hide_env_values = true
     )]
     pub nats_url: SecretString,
+
+    /// PEM file of the authorities of the broker's certificate; those of the machine without it.
+    #[arg(long, env = "NATS_CA_FILE")]
+    pub nats_ca_file: Option<PathBuf>,
+
+    /// PEM file of the certificate that is shown to the broker.
+    #[arg(long, env = "NATS_CERT_FILE", requires = "nats_key_file")]
+    pub nats_cert_file: Option<PathBuf>,
+
+    /// PEM file of the key of `NATS_CERT_FILE`.
+    #[arg(long, env = "NATS_KEY_FILE", requires = "nats_cert_file")]
+    pub nats_key_file: Option<PathBuf>,
 }
 
 impl Nats {
@@ -150,6 +173,9 @@ impl Nats {
     pub fn at(url: &str) -> Self {
         Self {
             nats_url: SecretString::from(url),
+            nats_ca_file: None,
+            nats_cert_file: None,
+            nats_key_file: None,
         }
     }
 }
@@ -190,10 +216,35 @@ pub trait Settings: Args + Send + 'static {
     fn metrics_listen(&self) -> Option<SocketAddr> {
         None
     }
+
+    /// Returns the broker, if the process uses one.
+    fn nats(&self) -> Option<&Nats> {
+        None
+    }
+
+    /// Returns the URL of the database, if the process has one.
+    fn database_url(&self) -> Option<&SecretString> {
+        None
+    }
+}
+
+/// Rejects settings that leave a connection or a port open to others: open mode and plain connections
+/// beyond loopback. `database` is the variable of [`Settings::database_url`].
+pub(crate) fn check(settings: &impl Settings, database: Option<&str>) -> anyhow::Result<()> {
+    check_open_mode(settings)?;
+    if settings.common().tls.insecure_peers {
+        return Ok(());
+    }
+    tls::check_services(&settings.common().peers)?;
+    settings.nats().map_or(Ok(()), tls::check_nats)?;
+    match (database, settings.database_url()) {
+        (Some(setting), Some(url)) => tls::check_postgres(setting, url),
+        _ => Ok(()),
+    }
 }
 
 /// Rejects `AUTH=open` beyond loopback, as it makes every caller an admin.
-pub(crate) fn check(settings: &impl Settings) -> anyhow::Result<()> {
+fn check_open_mode(settings: &impl Settings) -> anyhow::Result<()> {
     if settings.common().auth == Auth::Required {
         return Ok(());
     }
@@ -247,13 +298,13 @@ mod tests {
 
     #[test]
     fn open_auth_is_limited_to_loopback() {
-        assert!(check(&config(&["--auth", "open"])).is_ok());
-        assert!(check(&config(&["--auth", "open", "--listen", "[::1]:0"])).is_ok());
-        assert!(check(&config(&["--listen", "0.0.0.0:0"])).is_ok());
-        let refused = check(&config(&["--auth", "open", "--listen", "0.0.0.0:80"]));
+        assert!(check_open_mode(&config(&["--auth", "open"])).is_ok());
+        assert!(check_open_mode(&config(&["--auth", "open", "--listen", "[::1]:0"])).is_ok());
+        assert!(check_open_mode(&config(&["--listen", "0.0.0.0:0"])).is_ok());
+        let refused = check_open_mode(&config(&["--auth", "open", "--listen", "0.0.0.0:80"]));
         assert!(refused.unwrap_err().to_string().contains("0.0.0.0:80"));
         assert!(
-            check(&config(&[
+            check_open_mode(&config(&[
                 "--auth",
                 "open",
                 "--metrics-listen",
@@ -261,6 +312,16 @@ mod tests {
             ]))
             .is_err()
         );
+    }
+
+    #[test]
+    fn plain_peers_beyond_loopback_stop_the_start() {
+        let plain = ["--identity-grpc-url", "http://identity.example:15054"];
+        let error = check(&config(&plain), None).unwrap_err().to_string();
+        assert!(error.contains("INSECURE_PEERS"), "{error}");
+        let insecure = [&plain[..], &["--insecure-peers"]].concat();
+        assert!(check(&config(&insecure), None).is_ok());
+        assert!(check(&config(&[]), None).is_ok());
     }
 
     #[test]

@@ -79,7 +79,9 @@ impl Application for Service {
         let mut backbone =
             Backbone::connect::<Self>(&config.database_url, &config.nats, &runtime).await?;
         let identity = &config.common.peers.identity_grpc_url;
-        let users = Users::new(&client::connect("identity", identity, Some(auth.token))?);
+        let token = Some(auth.token);
+        let identity = client::connect_with("identity", identity, &config.common.tls, token)?;
+        let users = Users::new(&identity);
         let posting = posting::connect(config.database_url.expose_secret())?;
         let (postings, worker) = PostingWorker::new(posting, runtime.ids.clone());
         let ledger = Ledger {
@@ -96,6 +98,7 @@ impl Application for Service {
         let server = Server::bind(
             config.listen,
             &config.grpc,
+            &config.common.tls,
             auth.verifier,
             runtime.readiness,
         )

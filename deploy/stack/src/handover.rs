@@ -34,10 +34,18 @@ const SETTINGS: &[&str] = &[
     "DEFAULT_ASSET_CODE",
     "FAILPOINTS",
     "HD_PUBLIC_KEYS",
+    "INSECURE_PEERS",
     "LOG",
     "LOG_FORMAT",
+    "NATS_CA_FILE",
+    "NATS_CERT_FILE",
+    "NATS_KEY_FILE",
     "PAYMENT_METHODS_FILE",
+    "PEER_CA_FILE",
     "SHIPPING_AMOUNTS",
+    "TLS_CERT_FILE",
+    "TLS_CLIENT_CA_FILE",
+    "TLS_KEY_FILE",
     "TRACE_SAMPLE_RATIO",
 ];
 

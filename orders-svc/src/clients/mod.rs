@@ -9,9 +9,9 @@ mod wallet;
 
 use platform::{
     auth::ServiceToken,
-    config::Peers,
+    config::Common,
     error::{Code, Failure, InvalidValue},
-    grpc::client::{Client, connect},
+    grpc::client::{Client, connect_with},
     ids::Id,
     money::Amount,
 };
@@ -34,9 +34,11 @@ pub(crate) struct Clients {
 
 impl Clients {
     /// Builds the clients, which connect on first use. Fails on a malformed address.
-    pub(crate) fn connect(peers: &Peers, token: &ServiceToken) -> anyhow::Result<Self> {
-        let client =
-            |name, url: &str| -> anyhow::Result<Client> { connect(name, url, Some(token.clone())) };
+    pub(crate) fn connect(common: &Common, token: &ServiceToken) -> anyhow::Result<Self> {
+        let (peers, tls) = (&common.peers, &common.tls);
+        let client = |name, url: &str| -> anyhow::Result<Client> {
+            connect_with(name, url, tls, Some(token.clone()))
+        };
         let wallet = client("wallet", &peers.wallet_grpc_url)?;
         Ok(Self {
             catalog: Catalog::new(&client("catalog", &peers.catalog_grpc_url)?),

@@ -56,7 +56,12 @@ impl Auth {
         common: &Common,
         secret: &ServiceSecret,
     ) -> anyhow::Result<Self> {
-        let identity = client::connect("identity", &common.peers.identity_grpc_url, None)?;
+        let identity = client::connect_with(
+            "identity",
+            &common.peers.identity_grpc_url,
+            &common.tls,
+            None,
+        )?;
         Ok(Self {
             verifier: TokenVerifier::remote(&identity),
             token: ServiceToken::remote(&identity, service, secret.value.clone()),

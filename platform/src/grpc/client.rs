@@ -32,6 +32,7 @@ use tracing::{Instrument as _, Span, field::Empty, info_span};
 use super::{MAX_MESSAGE, code_of, deadline, method};
 use crate::{
     auth::ServiceToken,
+    config::Tls,
     error::{Code, Failure},
     telemetry,
 };
@@ -57,11 +58,22 @@ pub struct Client {
     token: Option<ServiceToken>,
 }
 
-/// Creates a connection to the dependency `name`, which connects on the first call and reconnects
-/// as long as it lives. Requires a tokio runtime. Fails only on a malformed url.
+/// Creates a connection without TLS; see [`connect_with`].
 pub fn connect(
     name: &'static str,
     url: &str,
+    token: Option<ServiceToken>,
+) -> anyhow::Result<Client> {
+    connect_with(name, url, &Tls::default(), token)
+}
+
+/// Creates a connection to the dependency `name`, which connects on the first call and reconnects
+/// as long as it lives; with TLS if the url begins with `https`. Requires a tokio runtime. Fails only
+/// on a malformed url, and on files of certificates that cannot be read.
+pub fn connect_with(
+    name: &'static str,
+    url: &str,
+    tls: &Tls,
     token: Option<ServiceToken>,
 ) -> anyhow::Result<Client> {
     let endpoint = Endpoint::from_shared(url.to_owned())
@@ -71,6 +83,10 @@ pub fn connect(
         .http2_keep_alive_interval(KEEP_ALIVE_INTERVAL)
         .keep_alive_timeout(CONNECT_TIMEOUT)
         .keep_alive_while_idle(true);
+    let endpoint = match endpoint.uri().scheme_str() {
+        Some("https") => endpoint.tls_config(tls.client()?)?,
+        _ => endpoint,
+    };
     let slots = Arc::new(Semaphore::new(MAX_IN_FLIGHT));
     Ok(Client {
         name,

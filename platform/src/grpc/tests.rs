@@ -2,6 +2,7 @@
 
 mod access;
 mod availability;
+mod tls;
 
 use std::{sync::Arc, time::Duration};
 
@@ -21,7 +22,7 @@ use super::{client, deadline, server::Server};
 use crate::{
     auth::{Auth, Caller, Grant, Kind, ServiceToken, TokenIssuer, TokenVerifier},
     clock::Clock,
-    config::{self, Common, ServiceSecret},
+    config::{self, Common, ServiceSecret, Tls},
     error::{Code, Failure},
     lifecycle::Readiness,
     telemetry,
@@ -156,6 +157,7 @@ async fn serve_with(
     let server = Server::bind(
         "127.0.0.1:0".parse().unwrap(),
         settings,
+        &Tls::default(),
         verifier,
         readiness,
     )

@@ -36,7 +36,7 @@ pub async fn connect(settings: &config::Nats, client_name: &str) -> anyhow::Resu
         .expose_secret()
         .parse()
         .context("NATS_URL is not the URL of a NATS server")?;
-    let client = authenticated(&server)?
+    let client = with_certificates(authenticated(&server)?, settings)
         .name(client_name)
         .retry_on_initial_connect()
         .max_reconnects(None)
@@ -72,6 +72,17 @@ fn authenticated(server: &ServerAddr) -> anyhow::Result<ConnectOptions> {
     let password = server.password().map(decoded).unwrap_or_default();
     let inbox = format!("_INBOX.{user}");
     Ok(ConnectOptions::with_user_and_password(user, password).custom_inbox_prefix(inbox))
+}
+
+/// Adds the files of certificates: with `tls://`, the server's is checked against the authorities.
+fn with_certificates(mut options: ConnectOptions, settings: &config::Nats) -> ConnectOptions {
+    if let Some(authorities) = &settings.nats_ca_file {
+        options = options.add_root_certificates(authorities.clone());
+    }
+    if let (Some(certificate), Some(key)) = (&settings.nats_cert_file, &settings.nats_key_file) {
+        options = options.add_client_certificate(certificate.clone(), key.clone());
+    }
+    options
 }
 
 /// Removes the user from the URL, which appears in the client library's logs.

@@ -14,7 +14,7 @@ use crate::config::{Settings, Telemetry};
 /// A parsed command line.
 pub(super) enum Invocation<C> {
     Serve(Box<C>),
-    Database(DatabaseCommand),
+    Database(Box<DatabaseCommand>),
 }
 
 impl<C: Settings> Invocation<C> {
@@ -38,7 +38,8 @@ fn read<A: Application>(
     let matches = command.try_get_matches_from_mut(args)?;
     let parsed = match (matches.subcommand(), A::DATABASE) {
         (Some((name, matches)), Some(database)) if name != "serve" => {
-            DatabaseCommand::parse(name, matches, database, A::VERIFY).map(Invocation::Database)
+            DatabaseCommand::parse(name, matches, database, A::VERIFY)
+                .map(|command| Invocation::Database(Box::new(command)))
         }
         (Some((_, matches)), _) => serve::<A>(matches),
         (None, _) => serve::<A>(&matches),

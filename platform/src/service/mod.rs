@@ -64,8 +64,9 @@
 //!         let mut backbone =
 //!             Backbone::connect::<Self>(&config.database_url, &config.nats, &runtime).await?;
 //!         backbone.worker("verifier", |stop| async move { stop.cancelled().await; Ok(()) });
+//!         let tls = &config.common.tls;
 //!         let server =
-//!             Server::bind(config.listen, &config.grpc, auth.verifier, runtime.readiness).await?
+//!             Server::bind(config.listen, &config.grpc, tls, auth.verifier, runtime.readiness).await?
 //!             .add_service(SettingsServiceServer::new(SettingsGrpc));
 //!         Ok(Self { server, backbone })
 //!     }
@@ -220,7 +221,7 @@ fn exit_code(error: &anyhow::Error) -> ExitCode {
 }
 
 async fn serve<A: Application>(config: A::Config) -> anyhow::Result<()> {
-    config::check(&config)?;
+    config::check(&config, A::DATABASE.map(|database| database.url_env))?;
     let stop = lifecycle::stop_on_signal()?;
     let metrics = Metrics::install()?;
     let runtime = Runtime {

@@ -71,6 +71,7 @@ impl Application for Service {
         let server = Server::bind(
             config.listen(),
             &config::Grpc::default(),
+            &config::Tls::default(),
             verifier,
             runtime.readiness,
         )

@@ -9,6 +9,7 @@ mod harness;
 mod idempotency;
 mod inbox;
 mod migrations;
+mod nats_tls;
 mod pg;
 mod proxy;
 mod relay;

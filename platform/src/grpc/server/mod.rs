@@ -6,11 +6,11 @@
 //! #     order_line_service_server::{OrderLineService, OrderLineServiceServer},
 //! #     order_service_server::{OrderService, OrderServiceServer}};
 //! # async fn serve(
-//! #     listen: std::net::SocketAddr, settings: config::Grpc,
+//! #     listen: std::net::SocketAddr, settings: config::Grpc, tls: config::Tls,
 //! #     verifier: TokenVerifier, readiness: Readiness,
 //! #     orders: impl OrderService, lines: impl OrderLineService,
 //! #     stop: tokio_util::sync::CancellationToken) -> anyhow::Result<()> {
-//! let server = Server::bind(listen, &settings, verifier, readiness).await?
+//! let server = Server::bind(listen, &settings, &tls, verifier, readiness).await?
 //!     .add_service(OrderServiceServer::new(orders))
 //!     .add_service(OrderLineServiceServer::new(lines));
 //! let address = server.local_addr();      // the real port if the configured one is 0
@@ -29,7 +29,10 @@ use proto::services::Server as GeneratedServer;
 use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tonic::{
-    body::Body, server::NamedService, service::RoutesBuilder, transport::server::TcpIncoming,
+    body::Body,
+    server::NamedService,
+    service::RoutesBuilder,
+    transport::{ServerTlsConfig, server::TcpIncoming},
 };
 use tonic_health::{ServingStatus, server::HealthReporter};
 
@@ -47,6 +50,7 @@ pub struct Server {
     address: SocketAddr,
     routes: RoutesBuilder,
     reflection: bool,
+    tls: Option<ServerTlsConfig>,
     names: Vec<&'static str>,
     verifier: TokenVerifier,
     readiness: Readiness,
@@ -57,9 +61,11 @@ impl Server {
     pub async fn bind(
         address: SocketAddr,
         settings: &config::Grpc,
+        tls: &config::Tls,
         verifier: TokenVerifier,
         readiness: Readiness,
     ) -> anyhow::Result<Self> {
+        let tls = tls.server(settings.tls_client_ca_file.as_deref())?;
         let listener = TcpListener::bind(address)
             .await
             .with_context(|| format!("cannot listen on {address}"))?;
@@ -70,6 +76,7 @@ impl Server {
             address,
             routes,
             reflection: settings.grpc_reflection,
+            tls,
             names,
             verifier,
             readiness,
@@ -151,7 +158,11 @@ impl Server {
         let tasks = TaskTracker::new();
         let boundary = Boundary::new(self.verifier, tasks.clone(), stop.clone());
         let incoming = TcpIncoming::from(self.listener).with_nodelay(Some(true));
-        let served = tonic::transport::Server::builder()
+        let mut builder = tonic::transport::Server::builder();
+        if let Some(tls) = self.tls {
+            builder = builder.tls_config(tls).context("the files of TLS")?;
+        }
+        let served = builder
             .http2_keepalive_interval(Some(KEEP_ALIVE))
             .max_concurrent_streams(STREAMS_PER_CONNECTION)
             .layer(boundary)

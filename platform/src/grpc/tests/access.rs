@@ -53,9 +53,15 @@ async fn code_at(url: &str, path: &str, authorization: Option<&str>) -> tonic::C
 async fn bind(settings: &config::Grpc) -> Server {
     let verifier = TokenVerifier::fixed(&issuer().jwks_json()).unwrap();
     let listen = "127.0.0.1:0".parse().unwrap();
-    Server::bind(listen, settings, verifier, Readiness::default())
-        .await
-        .unwrap()
+    Server::bind(
+        listen,
+        settings,
+        &Tls::default(),
+        verifier,
+        Readiness::default(),
+    )
+    .await
+    .unwrap()
 }
 
 /// Serves until the end of the test.

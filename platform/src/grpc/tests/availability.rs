@@ -34,6 +34,7 @@ async fn a_client_reconnects_when_a_dependency_is_back() {
     let server = Server::bind(
         address,
         &config::Grpc::default(),
+        &Tls::default(),
         verifier,
         Readiness::default(),
     )

@@ -110,10 +110,16 @@ async fn a_service_publishes_its_own_events_only() {
             let stream = create_stream(&operator, context).await;
             let before = messages(&stream).await;
             let subject = format!("guerdon.{context}.v1.tested");
-            user.publish(&subject).await;
             if context == own {
+                let published = user
+                    .jetstream()
+                    .publish(subject.clone(), "own".into())
+                    .await;
+                let ack = published.expect("connected").await;
+                ack.expect("the event is stored");
                 assert_eq!(messages(&stream).await, before + 1, "{service} {subject}");
             } else {
+                user.publish(&subject).await;
                 user.expect_refusal(&subject).await;
                 assert_eq!(messages(&stream).await, before, "{service} {subject}");
             }

@@ -63,11 +63,14 @@ impl Workspace {
             }
             _ => state.clone(),
         };
+        // Whatever the umask: the account runs the servers that are downloaded to it.
+        let cache = servers.join("cache");
+        own(&cache)?;
         Ok(Self {
             root,
-            cache: servers.join("cache"),
             state,
             servers,
+            cache,
             account,
             notes,
         })
@@ -181,6 +184,19 @@ mod tests {
         };
         assert_eq!(metadata.mode() & 0o777, 0o710);
         assert_eq!((metadata.uid(), metadata.gid()), (0, account.gid));
+    }
+
+    #[test]
+    fn the_account_of_the_servers_can_reach_the_downloads() {
+        let workspace = Workspace::current().unwrap();
+        let mode = fs::metadata(&workspace.cache).unwrap().mode() & 0o777;
+        match &workspace.account {
+            Some(account) => {
+                assert_eq!(mode, 0o710);
+                assert!(account.may_execute(&workspace.cache));
+            }
+            None => assert_eq!(mode, 0o700),
+        }
     }
 
     #[test]

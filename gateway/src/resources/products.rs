@@ -27,7 +27,7 @@ use crate::extract::{Action, Call, Includes, Json, ListParams, PathParams};
 #[expect(clippy::struct_excessive_bools, reason = "the contract has them")]
 pub(crate) struct Product {
     id: String,
-    name: String,
+    name: Option<String>,
     description: Option<String>,
     category_id: String,
     tax_rate_id: Option<String>,
@@ -146,7 +146,7 @@ impl From<wire::Product> for Product {
         Self {
             type_code: dto::text(product.r#type().as_str_name(), "PRODUCT_TYPE_"),
             id: product.id,
-            name: product.name,
+            name: Some(product.name).filter(|name| !name.is_empty()),
             description: product.description,
             category_id: product.category_id,
             tax_rate_id: product.tax_rate_id,

@@ -219,7 +219,7 @@ async fn a_product_without_optional_fields() {
         "imageUrl": null,
         "listLabel": null,
         "metadata": {},
-        "name": "",
+        "name": null,
         "order": "",
         "price": "",
         "priceWithTax": "",

@@ -1,10 +1,10 @@
 //! The key of a request, and the scope in which it is unique.
 
 use sha2::{Digest as _, Sha256};
-use tonic::{Request, metadata::MetadataMap};
+use tonic::metadata::MetadataMap;
 
 use super::{Error, HASH, KEY, PATH};
-use crate::{auth::Caller, error::Failure};
+use crate::auth::Caller;
 
 const MAX_KEY_CHARS: usize = 255;
 const MAX_HASH_BYTES: usize = 64;
@@ -33,16 +33,8 @@ pub struct Key {
 }
 
 impl Key {
-    /// Reads the key of a request, if it carries one; `unauthenticated` without a caller.
-    pub fn from_request<T>(request: &Request<T>) -> Result<Option<Self>, Failure> {
-        if request.metadata().get(KEY).is_none() {
-            return Ok(None);
-        }
-        Ok(Self::read(request.metadata(), Caller::of(request)?)?)
-    }
-
     /// Reads the key in the metadata of the caller's request, if there is one.
-    pub(crate) fn read(metadata: &MetadataMap, caller: &Caller) -> Result<Option<Self>, Error> {
+    pub fn read(metadata: &MetadataMap, caller: &Caller) -> Result<Option<Self>, Error> {
         if metadata.get(KEY).is_none() {
             return Ok(None);
         }
@@ -90,6 +82,7 @@ fn unhex(text: &str) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::auth::Kind;
 
     fn parse(caller: &str, key: &str, path: &str, hash: &str) -> Result<Key, Error> {
         let mut metadata = MetadataMap::new();
@@ -132,6 +125,11 @@ mod tests {
 
     #[test]
     fn a_request_without_a_key_has_none() {
-        assert_eq!(Key::from_request(&Request::new(())).unwrap(), None);
+        let caller = Caller {
+            kind: Kind::User,
+            subject: "a".to_owned(),
+            roles: Vec::new(),
+        };
+        assert_eq!(Key::read(&MetadataMap::new(), &caller).unwrap(), None);
     }
 }

@@ -17,21 +17,21 @@ use sqlx::{
     PgConnection,
     postgres::{PgConnectOptions, PgPoolOptions},
 };
+use tonic::metadata::MetadataMap;
 
 use crate::harness::Harness;
 
 fn key(text: &str, hash: &str) -> Key {
-    let mut request = tonic::Request::new(());
+    let mut metadata = MetadataMap::new();
     for (name, value) in [(KEY, text), (PATH, "POST /things"), (HASH, hash)] {
-        request.metadata_mut().insert(name, value.parse().unwrap());
+        metadata.insert(name, value.parse().unwrap());
     }
     let caller = Caller {
         kind: Kind::User,
         subject: "somebody".to_owned(),
         roles: Vec::new(),
     };
-    request.extensions_mut().insert(caller);
-    Key::from_request(&request).unwrap().unwrap()
+    Key::read(&metadata, &caller).unwrap().unwrap()
 }
 
 fn resource(seconds: i64) -> Timestamp {

@@ -122,6 +122,25 @@ fn background_tasks_are_named_in_kebab_case_and_belong_to_the_backbone() {
     }
 }
 
+#[test]
+fn grpc_clients_come_from_the_one_constructor() {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    for folder in [
+        "platform",
+        "gateway",
+        "catalog-svc",
+        "orders-svc",
+        "wallet-svc",
+        "identity-svc",
+    ] {
+        for (path, source) in sources(&workspace.join(folder).join("src")) {
+            // `Client::service` sets deadline and limits.
+            let unlimited = source.contains("ServiceClient::new(");
+            assert!(!unlimited, "{}", path.display());
+        }
+    }
+}
+
 /// The names of the tasks that a file adds to the backbone.
 fn task_names(source: &str) -> Vec<&str> {
     [".worker(", ".essential("]

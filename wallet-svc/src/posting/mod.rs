@@ -65,7 +65,7 @@
 //!
 //! # Layers
 //!
-//! `worker` → `batch` → `cache`, `read`, `existing`, `write` → [`crate::ledger`]. Statements of this
+//! `worker` → `batch` → `plan`, `cache`, `read`, `existing`, `write` → [`crate::ledger`]. Statements of this
 //! folder carry their name in a comment, `/* posting.write */`.
 
 mod batch;
@@ -75,6 +75,7 @@ mod existing;
 mod heartbeat;
 mod parameters;
 mod pending;
+mod plan;
 mod policy;
 mod queue;
 mod read;

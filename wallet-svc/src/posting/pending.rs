@@ -8,7 +8,7 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::{batch::Plan, queue::PostingResult};
+use super::{plan::Plan, queue::PostingResult};
 use crate::transaction::model::TransactionId;
 
 const PURGE_INTERVAL: Duration = Duration::from_mins(1);

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use platform::messaging::outbox;
 use sqlx::{PgConnection, error::DatabaseError};
 
-use super::{batch::Plan, parameters::Parameters, queue::PostingRequest};
+use super::{parameters::Parameters, plan::Plan, queue::PostingRequest};
 use crate::{
     ledger::{Account, Book},
     transaction::{

@@ -5,7 +5,7 @@ use platform::ids::Ids;
 use sqlx::PgPool;
 
 use super::*;
-use crate::posting::batch::decide;
+use crate::posting::plan::decide;
 
 fn empty() -> Parameters {
     let book = Book::new(DateTime::UNIX_EPOCH, Ids::seeded(1));

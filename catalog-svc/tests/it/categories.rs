@@ -107,7 +107,7 @@ async fn invalid_fields_are_named(pool: PgPool) {
     let long = |new: &mut wire::CreateCategoryRequest| new.description = Some("x".repeat(10_001));
     assert_eq!(create(long).await, invalid("description", "length"));
     assert_eq!(
-        create(|new| new.image = Some("javascript:alert(1)".into())).await,
+        create(|new| new.image = Some("java\nscript:x".into())).await,
         invalid("image", "format")
     );
     assert_eq!(

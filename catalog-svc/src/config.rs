@@ -41,6 +41,7 @@ pub struct Config {
     #[arg(
         long,
         env = "MEDIA_BASE_URL",
+        value_parser = config::http_base,
         default_value = "http://127.0.0.1:8080/media/"
     )]
     pub media_base_url: String,

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use clap::Args;
-use platform::config::{Common, Grpc, Nats, Settings, StrongSecret, secret};
+use platform::config::{Common, Grpc, Nats, Settings, StrongSecret, http_base, secret};
 use secrecy::SecretString;
 
 /// Flags and environment variables.
@@ -49,6 +49,7 @@ pub struct Config {
     #[arg(
         long,
         env = "MEDIA_BASE_URL",
+        value_parser = http_base,
         default_value = "http://127.0.0.1:8080/media/"
     )]
     pub media_base_url: String,

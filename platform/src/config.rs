@@ -192,6 +192,18 @@ pub fn secret(value: &str) -> Result<SecretString, Infallible> {
     Ok(SecretString::from(value))
 }
 
+/// Parses the URL that images are below: `#[arg(.., value_parser = config::http_base)]`. With any other,
+/// an image could be `javascript:…`.
+pub fn http_base(value: &str) -> Result<String, &'static str> {
+    let host = value.split_once("://").filter(|(scheme, _)| {
+        scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https")
+    });
+    match host {
+        Some((_, host)) if !host.is_empty() => Ok(value.to_owned()),
+        _ => Err("must be an http(s) URL"),
+    }
+}
+
 /// Parses settings like the command line, for tests.
 ///
 /// ```
@@ -322,6 +334,16 @@ mod tests {
         let insecure = [&plain[..], &["--insecure-peers"]].concat();
         assert!(check(&config(&insecure), None).is_ok());
         assert!(check(&config(&[]), None).is_ok());
+    }
+
+    #[test]
+    fn images_are_below_an_http_url() {
+        for accepted in ["http://127.0.0.1:8080/media/", "HTTPS://media.example"] {
+            assert_eq!(http_base(accepted).as_deref(), Ok(accepted));
+        }
+        for refused in ["", "media/", "https://", "file:///media/", "://x"] {
+            assert!(http_base(refused).is_err(), "{refused}");
+        }
     }
 
     #[test]

@@ -24,6 +24,7 @@ mod shutdown;
 use std::{convert::Infallible, net::SocketAddr, time::Duration};
 
 use anyhow::Context as _;
+use axum::response::IntoResponse;
 use http::Request;
 use proto::services::Server as GeneratedServer;
 use tokio::net::TcpListener;
@@ -43,6 +44,39 @@ use crate::{auth::TokenVerifier, config, lifecycle::Readiness};
 const KEEP_ALIVE: Duration = Duration::from_secs(20);
 /// The most concurrent calls of one connection; a client waits with more.
 const STREAMS_PER_CONNECTION: u32 = 256;
+
+/// A generated service that the router takes.
+pub trait Routable:
+    GeneratedServer
+    + NamedService
+    + Clone
+    + Send
+    + Sync
+    + 'static
+    + tower::Service<
+        Request<Body>,
+        Response: IntoResponse,
+        Error = Infallible,
+        Future: Send + 'static,
+    >
+{
+}
+
+impl<S> Routable for S where
+    S: GeneratedServer
+        + NamedService
+        + Clone
+        + Send
+        + Sync
+        + 'static
+        + tower::Service<
+            Request<Body>,
+            Response: IntoResponse,
+            Error = Infallible,
+            Future: Send + 'static,
+        >
+{
+}
 
 /// A bound gRPC server.
 pub struct Server {
@@ -90,50 +124,17 @@ impl Server {
 
     /// Adds a generated service, whose requests are limited to [`MAX_REQUEST`].
     #[must_use]
-    pub fn add_service<S>(self, service: S) -> Self
-    where
-        S: GeneratedServer
-            + tower::Service<Request<Body>, Error = Infallible>
-            + NamedService
-            + Clone
-            + Send
-            + Sync
-            + 'static,
-        S::Response: axum::response::IntoResponse,
-        S::Future: Send + 'static,
-    {
+    pub fn add_service<S: Routable>(self, service: S) -> Self {
         self.add_limited(service, MAX_REQUEST)
     }
 
     /// Adds a generated service that imports data, whose requests are limited to [`MAX_MESSAGE`].
     #[must_use]
-    pub fn add_import_service<S>(self, service: S) -> Self
-    where
-        S: GeneratedServer
-            + tower::Service<Request<Body>, Error = Infallible>
-            + NamedService
-            + Clone
-            + Send
-            + Sync
-            + 'static,
-        S::Response: axum::response::IntoResponse,
-        S::Future: Send + 'static,
-    {
+    pub fn add_import_service<S: Routable>(self, service: S) -> Self {
         self.add_limited(service, MAX_MESSAGE)
     }
 
-    fn add_limited<S>(mut self, service: S, max_request: usize) -> Self
-    where
-        S: GeneratedServer
-            + tower::Service<Request<Body>, Error = Infallible>
-            + NamedService
-            + Clone
-            + Send
-            + Sync
-            + 'static,
-        S::Response: axum::response::IntoResponse,
-        S::Future: Send + 'static,
-    {
+    fn add_limited<S: Routable>(mut self, service: S, max_request: usize) -> Self {
         self.names.push(S::NAME);
         self.routes.add_service(service.limited(max_request));
         self

@@ -7,7 +7,10 @@ use platform::{
 };
 use sqlx::PgConnection;
 
-use super::{existing, read_set::ReadSet};
+use super::{
+    existing,
+    read_set::{ReadSet, columns},
+};
 use crate::{
     asset::model::AssetCode,
     ledger::{Account, AccountKey, AssetState, Book, Command, WalletState},
@@ -25,10 +28,7 @@ pub(crate) async fn read_committed(
     let operations = existing::new_operations(&book, &[command]);
     existing::read_operations(conn, &mut book, &operations).await?;
     let accounts = ReadSet::of(&[command], &book).accounts;
-    let (wallets, assets): (Vec<_>, Vec<_>) = accounts
-        .iter()
-        .map(|key| (key.wallet, key.asset.as_str().to_owned()))
-        .unzip();
+    let (wallets, assets) = columns(&accounts);
     let rows = sqlx::query_as!(
         BalanceRow,
         r#"/* posting.read_committed */

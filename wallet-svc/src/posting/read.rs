@@ -11,7 +11,10 @@ use platform::{
 };
 use sqlx::PgConnection;
 
-use super::{existing, read_set::ReadSet};
+use super::{
+    existing,
+    read_set::{ReadSet, columns},
+};
 use crate::{
     SCHEMA,
     asset::model::AssetCode,
@@ -202,10 +205,7 @@ pub(super) async fn create_balances(
     conn: &mut PgConnection,
     keys: &BTreeSet<AccountKey>,
 ) -> Result<(), sqlx::Error> {
-    let (wallets, assets): (Vec<_>, Vec<_>) = keys
-        .iter()
-        .map(|key| (key.wallet, key.asset.as_str().to_owned()))
-        .unzip();
+    let (wallets, assets) = columns(keys);
     sqlx::query!(
         "/* posting.create_balances */
          insert into wallet.balances (wallet_id, asset_code, system)
@@ -228,10 +228,7 @@ pub(super) async fn find_locked(
     conn: &mut PgConnection,
     keys: &BTreeSet<AccountKey>,
 ) -> Result<BTreeSet<AccountKey>, sqlx::Error> {
-    let (wallets, assets): (Vec<_>, Vec<_>) = keys
-        .iter()
-        .map(|key| (key.wallet, key.asset.as_str().to_owned()))
-        .unzip();
+    let (wallets, assets) = columns(keys);
     let rows = sqlx::query!(
         r#"/* posting.find_locked */
          with free as materialized (

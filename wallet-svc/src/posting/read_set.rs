@@ -45,3 +45,10 @@ impl ReadSet {
         self.accounts.into_iter().filter(is_missing).collect()
     }
 }
+
+/// Returns the wallets and the assets of balances, as columns of a statement.
+pub(super) fn columns(keys: &BTreeSet<AccountKey>) -> (Vec<WalletId>, Vec<String>) {
+    keys.iter()
+        .map(|key| (key.wallet, key.asset.as_str().to_owned()))
+        .unzip()
+}

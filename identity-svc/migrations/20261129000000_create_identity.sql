@@ -6,6 +6,8 @@ create table identity.users (
     state text not null default 'provisioning',
     -- The version in the user's last event
     version bigint not null default 0,
+    -- Tokens carry it as `ver`; raised when they are revoked
+    token_version int not null default 0,
     -- As the client wrote it, and the form that is unique (user::email)
     email text not null,
     canonical_email text not null,
@@ -72,12 +74,31 @@ create table identity.api_keys (
     roles text[] not null,
     expires_at timestamptz(3),
     revoked_at timestamptz(3),
+    -- Tokens carry it as `ver`; raised when they are revoked
+    token_version int not null default 0,
     created_at timestamptz(3) not null,
     constraint api_keys_pkey primary key (id),
     constraint api_keys_key_hash_key unique (key_hash),
     constraint api_keys_key_hash_check check (octet_length(key_hash) = 32),
     constraint api_keys_roles_check check (roles <@ array ['admin', 'user'] and cardinality(roles) > 0)
 );
+
+-- The users and API keys whose tokens of lower versions are refused; kept until those have expired.
+create table identity.revocations (
+    -- `user` or `key`, and the id of the user or the API key
+    subject_kind text not null,
+    subject_id uuid not null,
+    min_version int not null,
+    -- The transaction of the last change. Transactions commit in another order than they start, so
+    -- readers ask for all that their last snapshot did not include.
+    written_by xid8 not null default pg_current_xact_id(),
+    created_at timestamptz(3) not null default clock_timestamp(),
+    constraint revocations_pkey primary key (subject_kind, subject_id),
+    constraint revocations_subject_kind_check check (subject_kind in ('user', 'key')),
+    constraint revocations_min_version_check check (min_version > 0)
+);
+create index revocations_written_by_idx on identity.revocations (written_by);
+create index revocations_created_at_idx on identity.revocations (created_at);
 
 create table identity.tasks (
     id uuid not null,
@@ -127,7 +148,7 @@ create index task_completions_user_id_idx on identity.task_completions (user_id)
 
 grant usage on schema identity to guerdon_identity_app;
 grant select, insert, update, delete on
-    identity.users, identity.credentials, identity.user_provisionings
+    identity.users, identity.credentials, identity.user_provisionings, identity.revocations
 to guerdon_identity_app;
 grant select, insert, update on identity.api_keys, identity.tasks to guerdon_identity_app;
 grant select, insert on identity.task_completions to guerdon_identity_app;

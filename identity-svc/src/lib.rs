@@ -5,6 +5,7 @@ mod clients;
 pub mod config;
 mod error;
 mod fields;
+mod revocation;
 mod service;
 mod task;
 mod user;

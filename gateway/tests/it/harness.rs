@@ -272,6 +272,7 @@ fn token(issuer: &TokenIssuer, kind: Kind, roles: &[Role]) -> String {
     };
     issuer.issue(Grant {
         caller: &caller,
+        version: 0,
         now: Clock::system().now(),
         lifetime: Duration::from_mins(10),
         id: "t",

@@ -22,6 +22,7 @@ pub(crate) const BOOTSTRAP_ID: ApiKeyId =
 pub(crate) struct ApiKey {
     pub(crate) id: ApiKeyId,
     pub(crate) roles: Vec<Role>,
+    pub(crate) token_version: i32,
     /// Until it expires.
     pub(crate) seconds_left: Option<i64>,
 }

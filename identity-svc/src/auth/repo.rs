@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use platform::auth::Role;
-use sqlx::PgExecutor;
+use sqlx::{PgConnection, PgExecutor};
 
 use super::api_key::{ApiKey, ApiKeyId};
 
@@ -12,7 +12,7 @@ pub(super) async fn find_usable(
     hash: &[u8; 32],
 ) -> Result<Option<ApiKey>, sqlx::Error> {
     let row = sqlx::query!(
-        r#"select id as "id: ApiKeyId", roles,
+        r#"select id as "id: ApiKeyId", roles, token_version,
                   floor(extract(epoch from expires_at - now()))::bigint as seconds_left
            from identity.api_keys
            where key_hash = $1
@@ -29,47 +29,63 @@ pub(super) async fn find_usable(
             .iter()
             .filter_map(|name| Role::parse(name))
             .collect(),
+        token_version: row.token_version,
         seconds_left: row.seconds_left,
     }))
 }
 
-/// Stores an admin key under this id. It replaces the key stored there before.
-pub(super) async fn upsert_admin(
-    db: impl PgExecutor<'_>,
+/// Replaces the key stored under this id. Returns `false` if it is stored already, or none is.
+pub(super) async fn replace_admin_in_tx(
+    conn: &mut PgConnection,
+    id: ApiKeyId,
+    hash: &[u8; 32],
+) -> Result<bool, sqlx::Error> {
+    let replaced = sqlx::query!(
+        "update identity.api_keys
+         set key_hash = $2, roles = '{admin}', revoked_at = null
+         where id = $1 and (key_hash <> $2 or revoked_at is not null)",
+        id as _,
+        hash,
+    )
+    .execute(conn)
+    .await?;
+    Ok(replaced.rows_affected() == 1)
+}
+
+/// Stores an admin key under this id, if there is none.
+pub(super) async fn insert_admin_in_tx(
+    conn: &mut PgConnection,
     id: ApiKeyId,
     name: &str,
     hash: &[u8; 32],
     now: DateTime<Utc>,
 ) -> Result<(), sqlx::Error> {
     sqlx::query!(
-        "insert into identity.api_keys as key (id, name, key_hash, roles, created_at)
+        "insert into identity.api_keys (id, name, key_hash, roles, created_at)
          values ($1, $2, $3, '{admin}', $4)
-         on conflict (id) do update
-         set name = excluded.name, key_hash = excluded.key_hash, roles = excluded.roles,
-             revoked_at = null
-         where key.key_hash <> excluded.key_hash or key.revoked_at is not null",
+         on conflict (id) do nothing",
         id as _,
         name,
         hash,
-        now
+        now,
     )
-    .execute(db)
+    .execute(conn)
     .await?;
     Ok(())
 }
 
-/// Revokes the key with this id, if there is one.
-pub(super) async fn revoke(
-    db: impl PgExecutor<'_>,
+/// Ends the key with this id. Returns `false` if it has ended already, or there is none.
+pub(super) async fn end_in_tx(
+    conn: &mut PgConnection,
     id: ApiKeyId,
     now: DateTime<Utc>,
-) -> Result<(), sqlx::Error> {
-    sqlx::query!(
+) -> Result<bool, sqlx::Error> {
+    let ended = sqlx::query!(
         "update identity.api_keys set revoked_at = $2 where id = $1 and revoked_at is null",
         id as _,
         now
     )
-    .execute(db)
+    .execute(conn)
     .await?;
-    Ok(())
+    Ok(ended.rows_affected() == 1)
 }

@@ -9,6 +9,7 @@ use platform::{
     config,
     error::{Code, Failure},
     ids::Ids,
+    pg,
 };
 use secrecy::{ExposeSecret as _, SecretString};
 use sqlx::PgPool;
@@ -18,11 +19,17 @@ use super::{
     api_key::{self, BOOTSTRAP_ID},
     repo,
 };
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    revocation,
+};
 
 /// The lifetime of a token. Processes renew theirs after half of it, and the gateway exchanges an API
 /// key again after 30 seconds: tokens are accepted although clocks differ by ten minutes.
 const TOKEN_TTL: Duration = Duration::from_mins(20);
+
+/// The token version of services and anonymous callers, whose tokens are never revoked.
+const UNVERSIONED: i32 = 0;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Auth {
@@ -83,7 +90,7 @@ impl Auth {
             subject: service.to_owned(),
             roles: vec![Role::Admin],
         };
-        self.issue(&caller, TOKEN_TTL)
+        self.issue(&caller, UNVERSIONED, TOKEN_TTL)
     }
 
     /// Issues an admin's token for callers without credentials, in open mode only.
@@ -97,7 +104,7 @@ impl Auth {
             subject: "anonymous".to_owned(),
             roles: vec![Role::Admin],
         };
-        Ok(self.issue(&caller, TOKEN_TTL))
+        Ok(self.issue(&caller, UNVERSIONED, TOKEN_TTL))
     }
 
     /// Issues a token with the roles of an API key. Unknown, expired and revoked keys get the same
@@ -114,27 +121,34 @@ impl Auth {
             subject: key.id.to_string(),
             roles: key.roles,
         };
-        Ok(self.issue(&caller, lifetime))
+        Ok(self.issue(&caller, key.token_version, lifetime))
     }
 
-    /// Stores the configured admin key, or revokes the one configured before.
+    /// Stores the configured admin key, or ends the one configured before. The tokens of a key that is
+    /// replaced or ended are revoked.
     pub(crate) async fn set_bootstrap_key(&self, key: Option<&SecretString>) -> Result<()> {
         let now = self.clock.now();
-        match key {
+        let mut tx = pg::tx(&self.pool).await?;
+        let ended = match key {
             Some(key) => {
                 let hash = api_key::hash(key.expose_secret());
-                repo::upsert_admin(&self.pool, BOOTSTRAP_ID, "bootstrap", &hash, now).await?;
+                repo::insert_admin_in_tx(&mut tx, BOOTSTRAP_ID, "bootstrap", &hash, now).await?;
+                repo::replace_admin_in_tx(&mut tx, BOOTSTRAP_ID, &hash).await?
             }
-            None => repo::revoke(&self.pool, BOOTSTRAP_ID, now).await?,
+            None => repo::end_in_tx(&mut tx, BOOTSTRAP_ID, now).await?,
+        };
+        if ended {
+            revocation::revoke_key_in_tx(&mut tx, BOOTSTRAP_ID).await?;
         }
-        Ok(())
+        Ok(tx.commit().await?)
     }
 
-    fn issue(&self, caller: &Caller, lifetime: Duration) -> Issued {
+    fn issue(&self, caller: &Caller, version: i32, lifetime: Duration) -> Issued {
         let now = self.clock.now();
         let id = self.ids.uuid().to_string();
         let token = self.issuer.issue(Grant {
             caller,
+            version,
             now,
             lifetime,
             id: &id,

@@ -20,6 +20,7 @@ use super::{
 use crate::{
     SCHEMA,
     error::{Error, Result},
+    revocation,
 };
 
 const MAX_BATCH: usize = 1000;
@@ -67,7 +68,7 @@ impl Users {
         Ok(repo::list(&mut conn, request, only).await?)
     }
 
-    /// Approves, blocks or unblocks a user. A repeat changes nothing and publishes no event.
+    /// Approves, blocks or unblocks a user. A block revokes the user's tokens. A repeat changes nothing and publishes no event.
     pub(crate) async fn act(
         &self,
         key: Option<&Key>,
@@ -83,6 +84,9 @@ impl Users {
             .ok_or(Error::UserNotFound)?;
         if user.apply(action, self.clock.now()) {
             repo::update_flags_in_tx(&mut work, &user).await?;
+            if action == Action::Block {
+                revocation::revoke_user_in_tx(&mut work, id).await?;
+            }
             let event = events::acted(self.ids.uuid(), &user, action);
             outbox::append_in_tx(&mut work, SCHEMA, [event]).await?;
         }

@@ -219,6 +219,7 @@ pub(crate) fn new_user(email: &str) -> CreateUserRequest {
 fn issue_token(caller: &Caller) -> String {
     TokenIssuer::new(&SEED).issue(Grant {
         caller,
+        version: 0,
         now: Clock::system().now(),
         lifetime: Duration::from_mins(10),
         id: "test",

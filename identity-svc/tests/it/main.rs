@@ -7,5 +7,6 @@ mod auth;
 mod fake_wallet;
 mod harness;
 mod provisioning;
+mod revocation;
 mod tasks;
 mod users;

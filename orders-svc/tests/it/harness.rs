@@ -138,6 +138,7 @@ impl TestApp {
     pub(crate) fn token(&self, caller: &Caller) -> String {
         self.issuer.issue(Grant {
             caller,
+            version: 0,
             now: Clock::system().now(),
             lifetime: Duration::from_mins(10),
             id: "test",

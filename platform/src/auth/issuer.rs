@@ -24,6 +24,8 @@ pub struct TokenIssuer {
 pub struct Grant<'a> {
     /// The caller that it stands for.
     pub caller: &'a Caller,
+    /// The subject's token version: once its tokens are revoked, those of lower versions are refused.
+    pub version: i32,
     /// The time of issue.
     pub now: DateTime<Utc>,
     /// The time until it expires.
@@ -75,6 +77,7 @@ impl TokenIssuer {
                 .iter()
                 .map(|role| role.as_str().to_owned())
                 .collect(),
+            ver: grant.version,
             exp: issued + grant.lifetime.as_secs(),
             iat: issued,
             jti: grant.id.to_owned(),

@@ -34,6 +34,9 @@ struct Claims {
     sub: String,
     kind: Kind,
     roles: Vec<String>,
+    /// The token version of the subject; absent counts as 0.
+    #[serde(default)]
+    ver: i32,
     exp: u64,
     iat: u64,
     jti: String,

@@ -173,6 +173,7 @@ mod tests {
             };
             let token = issuer.issue(Grant {
                 caller: &caller,
+                version: 0,
                 now: DateTime::from_timestamp(0, 0).unwrap(),
                 lifetime: Duration::from_secs(100),
                 id: "x",

@@ -199,6 +199,7 @@ mod tests {
     ) -> String {
         issuer.issue(Grant {
             caller,
+            version: 0,
             now,
             lifetime,
             id: "t1",

@@ -61,6 +61,7 @@ fn token(issuer: &TokenIssuer, service: &str) -> String {
             subject,
             roles: vec![],
         },
+        version: 0,
         now: Clock::system().now(),
         lifetime: Duration::from_mins(10),
         id: "t",

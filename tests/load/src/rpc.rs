@@ -70,6 +70,7 @@ fn sign(environment: &Environment, kind: Kind, subject: &str) -> anyhow::Result<
     };
     let token = TokenIssuer::from_base64(&key.into())?.issue(Grant {
         caller: &caller,
+        version: 0,
         now: Clock::system().now(),
         lifetime: Duration::from_hours(1),
         id: "load",

@@ -85,6 +85,7 @@ fn token(kind: Kind, subject: &str, roles: &[Role]) -> String {
     };
     TokenIssuer::new(&SEED).issue(Grant {
         caller: &caller,
+        version: 0,
         now: Clock::system().now(),
         lifetime: Duration::from_mins(10),
         id: "test",

@@ -89,6 +89,7 @@ async fn the_table_of_callers_is_enforced() {
         };
         let token = issuer().issue(Grant {
             caller: &caller,
+            version: 0,
             now: Clock::system().now(),
             lifetime: Duration::from_mins(1),
             id: "t",

@@ -126,6 +126,7 @@ fn caller(kind: Kind, subject: &str, role: Role) -> Caller {
 pub(super) fn token(caller: &Caller) -> String {
     TokenIssuer::new(&SEED).issue(Grant {
         caller,
+        version: 0,
         now: Clock::system().now(),
         lifetime: Duration::from_mins(10),
         id: "test",

@@ -24,6 +24,7 @@ macro_rules! package {
     };
 }
 
+pub mod access;
 pub mod lists;
 pub mod services;
 

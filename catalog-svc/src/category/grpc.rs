@@ -25,7 +25,7 @@ impl CategoryService for CategoryGrpc {
         &self,
         request: Request<CreateCategoryRequest>,
     ) -> Result<Response<CreateCategoryResponse>, Status> {
-        let Call { key, body, .. } = Call::of_admin(request)?;
+        let Call { key, body, .. } = Call::of(request)?;
         let new = convert::new_category(body)?;
         let reply = self.0.create(key.as_ref(), new).await?;
         Ok(respond(reply, |category| CreateCategoryResponse {
@@ -58,7 +58,7 @@ impl CategoryService for CategoryGrpc {
         &self,
         request: Request<UpdateCategoryRequest>,
     ) -> Result<Response<UpdateCategoryResponse>, Status> {
-        let Call { body, .. } = Call::of_admin(request)?;
+        let Call { body, .. } = Call::of(request)?;
         let id = path_id(&body.id)?;
         let category = self.0.update(id, convert::patch(body)?).await?;
         Ok(Response::new(UpdateCategoryResponse {
@@ -70,7 +70,7 @@ impl CategoryService for CategoryGrpc {
         &self,
         request: Request<DeleteCategoryRequest>,
     ) -> Result<Response<DeleteCategoryResponse>, Status> {
-        let Call { body, .. } = Call::of_admin(request)?;
+        let Call { body, .. } = Call::of(request)?;
         self.0.delete(path_id(&body.id)?).await?;
         Ok(Response::new(DeleteCategoryResponse {}))
     }
@@ -79,7 +79,7 @@ impl CategoryService for CategoryGrpc {
         &self,
         request: Request<ReorderCategoryRequest>,
     ) -> Result<Response<ReorderCategoryResponse>, Status> {
-        let Call { key, body, .. } = Call::of_admin(request)?;
+        let Call { key, body, .. } = Call::of(request)?;
         let id = path_id(&body.id)?;
         let next = fields::subsequent(body.subsequent_id)?;
         let moved = pg::retry_serialization(|| self.0.reorder(key.as_ref(), id, next));

@@ -24,7 +24,7 @@ impl ProductQuestionService for ProductQuestionGrpc {
         &self,
         request: Request<CreateProductQuestionRequest>,
     ) -> Result<Response<CreateProductQuestionResponse>, Status> {
-        let Call { key, body, .. } = Call::of_admin(request)?;
+        let Call { key, body, .. } = Call::of(request)?;
         let product_id = path_product_id(&body.product_id)?;
         let question_id = Id::parse(&body.question_id);
         let question_id = question_id.map_err(|invalid| invalid.at("questionId"))?;
@@ -38,7 +38,7 @@ impl ProductQuestionService for ProductQuestionGrpc {
         &self,
         request: Request<DeleteProductQuestionRequest>,
     ) -> Result<Response<DeleteProductQuestionResponse>, Status> {
-        let Call { body, .. } = Call::of_admin(request)?;
+        let Call { body, .. } = Call::of(request)?;
         let product_id = path_product_id(&body.product_id)?;
         let question_id = path_question_id(&body.question_id)?;
         self.0.delete(product_id, question_id).await?;
@@ -49,7 +49,7 @@ impl ProductQuestionService for ProductQuestionGrpc {
         &self,
         request: Request<ReorderProductQuestionRequest>,
     ) -> Result<Response<ReorderProductQuestionResponse>, Status> {
-        let Call { key, body, .. } = Call::of_admin(request)?;
+        let Call { key, body, .. } = Call::of(request)?;
         let product_id = path_product_id(&body.product_id)?;
         let question_id = path_question_id(&body.question_id)?;
         let next = fields::subsequent(body.subsequent_id)?;

@@ -24,7 +24,7 @@ impl QuestionService for QuestionGrpc {
         &self,
         request: Request<CreateQuestionRequest>,
     ) -> Result<Response<CreateQuestionResponse>, Status> {
-        let Call { key, body, .. } = Call::of_admin(request)?;
+        let Call { key, body, .. } = Call::of(request)?;
         let new = convert::new_question(body)?;
         let reply = self.0.create(key.as_ref(), new).await?;
         Ok(respond(reply, |question| CreateQuestionResponse {
@@ -57,7 +57,7 @@ impl QuestionService for QuestionGrpc {
         &self,
         request: Request<UpdateQuestionRequest>,
     ) -> Result<Response<UpdateQuestionResponse>, Status> {
-        let Call { body, .. } = Call::of_admin(request)?;
+        let Call { body, .. } = Call::of(request)?;
         let id = path_id(&body.id)?;
         let question = self.0.update(id, convert::patch(body)?).await?;
         Ok(Response::new(UpdateQuestionResponse {
@@ -69,7 +69,7 @@ impl QuestionService for QuestionGrpc {
         &self,
         request: Request<DeleteQuestionRequest>,
     ) -> Result<Response<DeleteQuestionResponse>, Status> {
-        let Call { body, .. } = Call::of_admin(request)?;
+        let Call { body, .. } = Call::of(request)?;
         self.0.delete(path_id(&body.id)?).await?;
         Ok(Response::new(DeleteQuestionResponse {}))
     }

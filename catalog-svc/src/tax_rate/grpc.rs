@@ -23,7 +23,7 @@ impl TaxRateService for TaxRateGrpc {
         &self,
         request: Request<CreateTaxRateRequest>,
     ) -> Result<Response<CreateTaxRateResponse>, Status> {
-        let Call { key, body, .. } = Call::of_admin(request)?;
+        let Call { key, body, .. } = Call::of(request)?;
         let new = convert::new_tax_rate(body)?;
         let reply = self.0.create(key.as_ref(), new).await?;
         Ok(respond(reply, |tax_rate| CreateTaxRateResponse {
@@ -56,7 +56,7 @@ impl TaxRateService for TaxRateGrpc {
         &self,
         request: Request<UpdateTaxRateRequest>,
     ) -> Result<Response<UpdateTaxRateResponse>, Status> {
-        let Call { body, .. } = Call::of_admin(request)?;
+        let Call { body, .. } = Call::of(request)?;
         let id = path_id(&body.id)?;
         let tax_rate = self.0.update(id, convert::patch(body)?).await?;
         Ok(Response::new(UpdateTaxRateResponse {
@@ -68,7 +68,7 @@ impl TaxRateService for TaxRateGrpc {
         &self,
         request: Request<DeleteTaxRateRequest>,
     ) -> Result<Response<DeleteTaxRateResponse>, Status> {
-        let Call { body, .. } = Call::of_admin(request)?;
+        let Call { body, .. } = Call::of(request)?;
         self.0.delete(path_id(&body.id)?).await?;
         Ok(Response::new(DeleteTaxRateResponse {}))
     }

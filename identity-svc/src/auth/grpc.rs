@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use platform::{clock::to_proto, grpc::Call};
+use platform::{auth::Caller, clock::to_proto};
 use proto::identity::v1::{
     ExchangeApiKeyRequest, ExchangeApiKeyResponse, GetJwksRequest, GetJwksResponse,
     IssueAnonymousTokenRequest, IssueAnonymousTokenResponse, IssueServiceTokenRequest,
@@ -29,8 +29,7 @@ impl AuthService for AuthGrpc {
         &self,
         request: Request<IssueServiceTokenRequest>,
     ) -> Result<Response<IssueServiceTokenResponse>, Status> {
-        let from = request.remote_addr();
-        let from = from.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |address| address.ip());
+        let from = address_of(&request);
         let IssueServiceTokenRequest { service, secret } = request.into_inner();
         let issued = self.0.service_token(&service, &secret, from).await?;
         Ok(Response::new(IssueServiceTokenResponse {
@@ -54,11 +53,23 @@ impl AuthService for AuthGrpc {
         &self,
         request: Request<ExchangeApiKeyRequest>,
     ) -> Result<Response<ExchangeApiKeyResponse>, Status> {
-        let Call { body, .. } = Call::of(request)?;
-        let issued = self.0.exchange_api_key(&body.key).await?;
+        let by_service = Caller::of(&request).is_ok_and(Caller::is_service);
+        let from = address_of(&request);
+        let ExchangeApiKeyRequest { key } = request.into_inner();
+        let issued = if by_service {
+            self.0.exchange_api_key(&key).await?
+        } else {
+            self.0.exchange_api_key_from(&key, from).await?
+        };
         Ok(Response::new(ExchangeApiKeyResponse {
             token: issued.token,
             expires_at: Some(to_proto(issued.expires_at)),
         }))
     }
+}
+
+/// Returns the address of the caller's connection.
+fn address_of<T>(request: &Request<T>) -> IpAddr {
+    let address = request.remote_addr();
+    address.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |address| address.ip())
 }

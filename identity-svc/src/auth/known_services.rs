@@ -1,35 +1,19 @@
-//! Authentication of Guerdon's processes, each by a secret of its own. An address that sends many
-//! wrong secrets is refused for a while, so that nobody finds one by trying.
+//! Authentication of Guerdon's processes, each by a secret of its own.
 
-use std::{
-    net::IpAddr,
-    sync::{
-        Arc,
-        atomic::{AtomicU32, Ordering},
-    },
-    time::Duration,
-};
+use std::{net::IpAddr, sync::Arc};
 
-use moka::future::Cache;
-use platform::error::{Code, Failure};
 use secrecy::{ExposeSecret as _, SecretString};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
+use super::FailureLimit;
 use crate::error::{Error, Result};
-
-/// Wrong secrets that an address may send within [`WINDOW`].
-const MAX_FAILURES: u32 = 10;
-/// The time from an address's first wrong secret until its count starts again.
-const WINDOW: Duration = Duration::from_mins(1);
-/// Addresses that are counted at once.
-const MAX_ADDRESSES: u64 = 10_000;
 
 /// The processes that identity-svc issues tokens to.
 #[derive(Debug, Clone)]
 pub(crate) struct KnownServices {
     services: Arc<[Known]>,
-    failures: Cache<IpAddr, Arc<AtomicU32>>,
+    failures: FailureLimit,
 }
 
 #[derive(Debug)]
@@ -55,10 +39,7 @@ impl KnownServices {
                 anyhow::bail!("{other} and {one} have the same SERVICE_SECRET; give each its own");
             }
         }
-        let failures = Cache::builder()
-            .max_capacity(MAX_ADDRESSES)
-            .time_to_live(WINDOW)
-            .build();
+        let failures = FailureLimit::new();
         Ok(Self { services, failures })
     }
 
@@ -70,18 +51,14 @@ impl KnownServices {
         secret: &str,
         from: IpAddr,
     ) -> Result<&'static str> {
-        let failures = self.failures.get(&from).await;
-        if failures.is_some_and(|count| count.load(Ordering::Relaxed) >= MAX_FAILURES) {
-            return Err(too_many_failures().into());
-        }
+        self.failures.check(from).await?;
         let known = self.services.iter().find(|known| known.name == name);
         // Hashes have the same length: the comparison takes the same time for every secret.
         let matches = |known: &&Known| bool::from(known.secret_hash.ct_eq(&hash(secret)));
         if let Some(known) = known.filter(matches) {
             return Ok(known.name);
         }
-        let count = self.failures.entry(from).or_default().await.into_value();
-        let failures = count.fetch_add(1, Ordering::Relaxed) + 1;
+        let failures = self.failures.count(from).await;
         let service = known.map_or("unknown", |known| known.name);
         tracing::warn!(
             service, address = %from, failures,
@@ -91,18 +68,14 @@ impl KnownServices {
     }
 }
 
-fn too_many_failures() -> Failure {
-    let mut failure = Failure::new(Code::RateLimited, "too many wrong secrets");
-    failure.retry_after = Some(WINDOW);
-    failure
-}
-
 fn hash(secret: &str) -> [u8; 32] {
     Sha256::digest(secret.as_bytes()).into()
 }
 
 #[cfg(test)]
 mod tests {
+    use platform::error::{Code, Failure};
+
     use super::*;
 
     const HERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 0, 1));

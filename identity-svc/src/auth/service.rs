@@ -15,7 +15,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use sqlx::PgPool;
 
 use super::{
-    KnownServices,
+    FailureLimit, KnownServices,
     api_key::{self, BOOTSTRAP_ID},
     repo,
 };
@@ -36,6 +36,7 @@ pub(crate) struct Auth {
     pool: PgPool,
     issuer: Arc<TokenIssuer>,
     services: KnownServices,
+    wrong_keys: FailureLimit,
     mode: config::Auth,
     clock: Clock,
     ids: Ids,
@@ -61,6 +62,7 @@ impl Auth {
             pool,
             issuer,
             services,
+            wrong_keys: FailureLimit::new(),
             mode,
             clock,
             ids,
@@ -107,8 +109,19 @@ impl Auth {
         Ok(self.issue(&caller, UNVERSIONED, TOKEN_TTL))
     }
 
-    /// Issues a token with the roles of an API key. Unknown, expired and revoked keys get the same
-    /// error.
+    /// Issues a token with the roles of an API key to a client at this address, which may send few
+    /// wrong keys. Unknown, expired and revoked keys get the same error.
+    pub(crate) async fn exchange_api_key_from(&self, key: &str, from: IpAddr) -> Result<Issued> {
+        self.wrong_keys.check(from).await?;
+        let issued = self.exchange_api_key(key).await;
+        if let Err(Error::BadCredentials) = issued {
+            let failures = self.wrong_keys.count(from).await;
+            tracing::warn!(address = %from, failures, "API keys: unusable key, refusing it");
+        }
+        issued
+    }
+
+    /// Issues a token with the roles of an API key to the gateway, which limits its clients itself.
     pub(crate) async fn exchange_api_key(&self, key: &str) -> Result<Issued> {
         let key = repo::find_usable(&self.pool, &api_key::hash(key))
             .await?

@@ -20,7 +20,7 @@ impl TaskService for TaskGrpc {
         &self,
         request: Request<CreateTaskRequest>,
     ) -> Result<Response<CreateTaskResponse>, Status> {
-        let Call { key, body, .. } = Call::of_admin(request)?;
+        let Call { key, body, .. } = Call::of(request)?;
         let new = convert::new_task(body)?;
         let reply = self.0.create(key.as_ref(), new).await?;
         Ok(respond(reply, |task| CreateTaskResponse {
@@ -52,7 +52,7 @@ impl TaskService for TaskGrpc {
         &self,
         request: Request<CompleteTaskRequest>,
     ) -> Result<Response<CompleteTaskResponse>, Status> {
-        let Call { key, body, .. } = Call::of_admin(request)?;
+        let Call { key, body, .. } = Call::of(request)?;
         let task_id = path_id(&body.id)?;
         let user_id = convert::user_id(&body.user_id)?;
         let reply = self.0.complete(key.as_ref(), task_id, user_id).await?;

@@ -27,7 +27,7 @@ impl UserService for UserGrpc {
         &self,
         request: Request<CreateUserRequest>,
     ) -> Result<Response<CreateUserResponse>, Status> {
-        let Call { key, body, .. } = Call::of_admin(request)?;
+        let Call { key, body, .. } = Call::of(request)?;
         let new = convert::new_user(body)?;
         let reply = self.provisioning.create(key.as_ref(), new).await?;
         Ok(respond(reply, |user| CreateUserResponse {
@@ -74,7 +74,7 @@ impl UserService for UserGrpc {
         &self,
         request: Request<ApproveUserRequest>,
     ) -> Result<Response<ApproveUserResponse>, Status> {
-        let Call { key, body, .. } = Call::of_admin(request)?;
+        let Call { key, body, .. } = Call::of(request)?;
         let id = path_id(&body.id)?;
         let reply = self.users.act(key.as_ref(), id, Action::Approve).await?;
         Ok(respond(reply, |user| ApproveUserResponse {
@@ -86,7 +86,7 @@ impl UserService for UserGrpc {
         &self,
         request: Request<BlockUserRequest>,
     ) -> Result<Response<BlockUserResponse>, Status> {
-        let Call { key, body, .. } = Call::of_admin(request)?;
+        let Call { key, body, .. } = Call::of(request)?;
         let id = path_id(&body.id)?;
         let reply = self.users.act(key.as_ref(), id, Action::Block).await?;
         Ok(respond(reply, |user| BlockUserResponse {
@@ -98,7 +98,7 @@ impl UserService for UserGrpc {
         &self,
         request: Request<UnblockUserRequest>,
     ) -> Result<Response<UnblockUserResponse>, Status> {
-        let Call { key, body, .. } = Call::of_admin(request)?;
+        let Call { key, body, .. } = Call::of(request)?;
         let id = path_id(&body.id)?;
         let reply = self.users.act(key.as_ref(), id, Action::Unblock).await?;
         Ok(respond(reply, |user| UnblockUserResponse {

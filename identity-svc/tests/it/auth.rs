@@ -7,11 +7,13 @@ use platform::{
 };
 use proto::identity::v1::{
     ExchangeApiKeyRequest, ExchangeApiKeyResponse, GetJwksRequest, IssueAnonymousTokenRequest,
-    IssueServiceTokenRequest,
+    IssueServiceTokenRequest, ListUsersRequest,
 };
 use sqlx::PgPool;
 
-use crate::harness::{API_KEY, SECRET, TestApp, admin, caller, code, error, gateway, user};
+use crate::harness::{
+    API_KEY, SECRET, TestApp, admin, caller, code, error, gateway, new_user, user,
+};
 
 /// Starts a service with the system's clock, by which tokens are verified.
 async fn start(pool: PgPool) -> TestApp {
@@ -185,15 +187,50 @@ async fn a_token_does_not_outlive_its_key(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "identity_svc::MIGRATOR")]
-async fn only_the_gateway_exchanges_keys(pool: PgPool) {
+async fn a_tool_calls_rpcs_with_its_api_key(pool: PgPool) {
     let app = start(pool).await;
-    for outsider in [user("u"), admin(), caller_of_orders()] {
-        let mut auth = app.auth(Some(&outsider));
-        let refused = auth.exchange_api_key(exchange(API_KEY)).await;
-        assert_eq!(code(refused), Code::Forbidden, "{outsider:?}");
+    insert_key(&app.pool, "gk_of_a_user", "null", "null").await;
+    let mut codes = Vec::new();
+    for key in [API_KEY, "gk_of_a_user"] {
+        let issued = app.auth(None).exchange_api_key(exchange(key)).await;
+        let mut users = app.users_with(issued.unwrap().into_inner().token);
+        codes.push((
+            users
+                .create_user(new_user(&format!("{key}@example.com")))
+                .await
+                .map_err(|s| s.code())
+                .err(),
+            users
+                .list_users(ListUsersRequest::default())
+                .await
+                .map_err(|s| s.code())
+                .err(),
+        ));
     }
-    let refused = app.auth(None).exchange_api_key(exchange(API_KEY)).await;
-    assert_eq!(code(refused), Code::Unauthenticated);
+    let refused = Some(tonic::Code::PermissionDenied);
+    assert_eq!(codes, [(None, None), (refused, refused)]);
+    app.finish().await;
+}
+
+#[sqlx::test(migrator = "identity_svc::MIGRATOR")]
+async fn an_address_that_tries_keys_is_refused_and_the_gateway_is_not(pool: PgPool) {
+    let app = start(pool).await;
+    let mut codes = Vec::new();
+    for number in 0..12 {
+        let guess = exchange(&format!("gk_guess_{number}"));
+        codes.push(code(app.auth(None).exchange_api_key(guess).await));
+    }
+    let limited = [&[Code::Unauthenticated; 10][..], &[Code::RateLimited; 2]].concat();
+    assert_eq!(codes, limited);
+    let right = app.auth(None).exchange_api_key(exchange(API_KEY)).await;
+    assert_eq!(code(right), Code::RateLimited);
+    // The gateway calls for many clients, and limits each of them itself.
+    for number in 0..12 {
+        let guess = exchange(&format!("gk_guess_{number}"));
+        let refused = app.auth(Some(&gateway())).exchange_api_key(guess).await;
+        assert_eq!(code(refused), Code::Unauthenticated);
+    }
+    token_of_key(&app, API_KEY).await;
     app.finish().await;
 }
 

@@ -185,6 +185,14 @@ impl TestApp {
         self.client(Some(caller)).service()
     }
 
+    /// Returns a client with this token.
+    pub(crate) fn users_with(&self, token: String) -> UserServiceClient<Client> {
+        let token = ServiceToken::new(move || Box::pin(std::future::ready(Ok(token.clone()))));
+        client::connect("identity", &self.url, Some(token))
+            .unwrap()
+            .service()
+    }
+
     pub(crate) fn tasks(&self) -> TaskServiceClient<Client> {
         self.tasks_as(&admin())
     }

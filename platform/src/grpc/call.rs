@@ -20,23 +20,10 @@ pub struct Call<T> {
 }
 
 impl<T> Call<T> {
-    /// Reads a request of any authenticated caller.
+    /// Reads a request whose caller the server has admitted by the table of RPCs.
     pub fn of(request: Request<T>) -> Result<Self, Failure> {
-        Self::checked(request, |_| Ok(()))
-    }
-
-    /// Reads a request that only admins may make.
-    pub fn of_admin(request: Request<T>) -> Result<Self, Failure> {
-        Self::checked(request, Caller::require_admin)
-    }
-
-    fn checked(
-        request: Request<T>,
-        check: fn(&Caller) -> Result<(), Failure>,
-    ) -> Result<Self, Failure> {
         let (metadata, mut extensions, body) = request.into_parts();
         let caller: Caller = extensions.remove().ok_or_else(Caller::missing)?;
-        check(&caller)?;
         let key = Key::read(&metadata, &caller)?;
         Ok(Self { caller, key, body })
     }
@@ -85,15 +72,12 @@ mod tests {
     }
 
     #[test]
-    fn access_is_checked_before_the_key() {
+    fn a_request_needs_a_caller_and_a_valid_key_if_any() {
         let code = |result: Result<Call<_>, Failure>| result.unwrap_err().code;
         let anonymous = code(Call::of(Request::new("body")));
         assert_eq!(anonymous, Code::Unauthenticated);
-        let user = code(Call::of_admin(request(&[Role::User], "")));
-        assert_eq!(user, Code::Forbidden);
-        let admin = code(Call::of_admin(request(&[Role::Admin], "")));
-        assert_eq!(admin, Code::InvalidIdempotencyKey);
-        assert!(Call::of_admin(request(&[Role::Admin], "k")).is_ok());
+        let malformed = code(Call::of(request(&[Role::User], "")));
+        assert_eq!(malformed, Code::InvalidIdempotencyKey);
     }
 
     #[test]

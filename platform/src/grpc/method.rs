@@ -6,7 +6,9 @@ use std::{collections::HashMap, sync::LazyLock};
 use prost::Message as _;
 use prost_types::{FileDescriptorProto, FileDescriptorSet};
 
-use super::callers::Callers;
+use proto::access::Row;
+
+use super::access;
 
 /// One RPC method.
 #[derive(Debug, PartialEq, Eq)]
@@ -19,7 +21,7 @@ pub(super) struct Method {
     pub(super) label: String,
     /// Whether its response is a stream.
     pub(super) streams: bool,
-    pub(super) callers: Callers,
+    pub(super) access: &'static Row,
 }
 
 static METHODS: LazyLock<HashMap<String, Method>> = LazyLock::new(|| {
@@ -30,14 +32,6 @@ static METHODS: LazyLock<HashMap<String, Method>> = LazyLock::new(|| {
 /// Finds the method of a request path, `/guerdon.orders.v1.OrderService/PayOrder`.
 pub(super) fn find(path: &str) -> Option<&'static Method> {
     METHODS.get(path)
-}
-
-/// Returns the names of all RPCs: `guerdon.orders.v1.OrderService/PayOrder`.
-#[cfg(test)]
-pub(super) fn all() -> impl Iterator<Item = String> {
-    METHODS
-        .values()
-        .map(|method| format!("{}/{}", method.service, method.name))
 }
 
 fn methods(file: &FileDescriptorProto) -> impl Iterator<Item = (String, Method)> {
@@ -51,7 +45,7 @@ fn methods(file: &FileDescriptorProto) -> impl Iterator<Item = (String, Method)>
                 name: method.name().to_owned(),
                 streams: method.server_streaming(),
                 service: service_name,
-                callers: Callers::of(&rpc),
+                access: access::of(&rpc),
             };
             (format!("/{rpc}"), entry)
         })

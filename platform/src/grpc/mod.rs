@@ -1,7 +1,7 @@
 //! gRPC between the processes: one way to serve ([`server`]), one way to call ([`client`]).
 //!
 //! A service adds its generated servers to a [`server::Server`]. Its layer does for every method:
-//! authentication, trace, deadline, panics, metrics, logging, drain. A handler takes
+//! authentication, access by the table of RPCs ([`proto::access`]), trace, deadline, panics, metrics, logging, drain. A handler takes
 //! its request apart with [`Call`], calls the use case, and encodes the result:
 //!
 //! ```no_run
@@ -31,7 +31,7 @@
 //!     &self,
 //!     request: Request<PayOrderRequest>,
 //! ) -> Result<Response<PayOrderResponse>, Status> {
-//!     let Call { key, body, .. } = Call::of_admin(request)?;
+//!     let Call { key, body, .. } = Call::of(request)?;
 //!     let reply = self.0.pay(key.as_ref(), &body.id).await?;      // a `Reply<Order>`
 //!     Ok(respond(reply, |order| PayOrderResponse { order: Some(order) }))
 //! }
@@ -55,8 +55,8 @@
 //! already (the gateway passes on the user's), and passes on trace and deadline. A dependency that
 //! is down, hangs or is overloaded is `unavailable` within [`client::TIMEOUT`].
 
+mod access;
 mod call;
-mod callers;
 pub mod client;
 pub mod deadline;
 mod method;

@@ -227,12 +227,13 @@ async fn the_handler_gets_the_caller_of_the_token() {
     );
 
     // A token in the metadata is sent instead of the process's own.
-    let mut other = Request::new(key("caller"));
+    let mut other = Request::new(IssueAnonymousTokenRequest {});
     let header = format!("Bearer {}", token(&issuer(), "orders-svc"));
     other
         .metadata_mut()
         .insert("authorization", header.parse().unwrap());
-    let refused = server.client().exchange_api_key(other).await.unwrap_err();
+    let refused = server.client().issue_anonymous_token(other).await;
+    let refused = refused.unwrap_err();
     assert_eq!(refused.code(), tonic::Code::PermissionDenied);
 }
 

@@ -31,7 +31,7 @@
 //! # struct CreateProductResponse { product: Option<Product> }
 //! # async fn create_product(pool: &PgPool, request: tonic::Request<String>)
 //! #     -> Result<tonic::Response<CreateProductResponse>, tonic::Status> {
-//! let Call { key, body, .. } = Call::of_admin(request)?;
+//! let Call { key, body, .. } = Call::of(request)?;
 //! // Retried only where the use case takes locks that can deadlock.
 //! let reply = pg::retry_serialization(|| create(pool, key.as_ref(), &body)).await?;
 //! Ok(respond(reply, |product| CreateProductResponse { product: Some(product) }))

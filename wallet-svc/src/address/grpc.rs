@@ -19,7 +19,7 @@ impl AddressService for AddressGrpc {
         &self,
         request: Request<CreateAddressRequest>,
     ) -> Result<Response<CreateAddressResponse>, Status> {
-        let Call { key, body, .. } = Call::of_admin(request)?;
+        let Call { key, body, .. } = Call::of(request)?;
         let reply = self.0.create(body, key.as_ref()).await?;
         Ok(respond(reply, |address| CreateAddressResponse {
             address: Some(address),

@@ -20,7 +20,7 @@ impl AssetService for AssetGrpc {
         &self,
         request: Request<CreateAssetRequest>,
     ) -> Result<Response<CreateAssetResponse>, Status> {
-        let Call { key, body, .. } = Call::of_admin(request)?;
+        let Call { key, body, .. } = Call::of(request)?;
         let new = convert::new_asset(body)?;
         let reply = self.0.create(new, key.as_ref()).await?;
         Ok(respond(reply, |asset| CreateAssetResponse {
@@ -52,7 +52,7 @@ impl AssetService for AssetGrpc {
         &self,
         request: Request<UpdateAssetRequest>,
     ) -> Result<Response<UpdateAssetResponse>, Status> {
-        let Call { body, .. } = Call::of_admin(request)?;
+        let Call { body, .. } = Call::of(request)?;
         let code = body.code.clone();
         let patch = convert::asset_patch(body)?;
         let asset = self.0.update(&code, patch).await?;

@@ -18,7 +18,7 @@ impl LedgerService for OperationGrpc {
         &self,
         request: Request<wire::PostRequest>,
     ) -> Result<Response<wire::PostResponse>, Status> {
-        let Call { caller, body, .. } = Call::of_admin(request)?;
+        let Call { caller, body, .. } = Call::of(request)?;
         if body.dry_run {
             self.0.dry_run(body.into()).await?;
             return Ok(Response::new(wire::PostResponse::default()));
@@ -31,7 +31,7 @@ impl LedgerService for OperationGrpc {
         &self,
         request: Request<wire::HoldRequest>,
     ) -> Result<Response<wire::HoldResponse>, Status> {
-        let Call { caller, body, .. } = Call::of_admin(request)?;
+        let Call { caller, body, .. } = Call::of(request)?;
         let TransactionList { transactions } = self.0.post(&caller, body.into()).await?;
         Ok(Response::new(wire::HoldResponse { transactions }))
     }
@@ -40,7 +40,7 @@ impl LedgerService for OperationGrpc {
         &self,
         request: Request<wire::CaptureRequest>,
     ) -> Result<Response<wire::CaptureResponse>, Status> {
-        let Call { caller, body, .. } = Call::of_admin(request)?;
+        let Call { caller, body, .. } = Call::of(request)?;
         let captured = self.0.end_hold(&caller, body.operation_id, Action::Confirm);
         let TransactionList { transactions } = captured.await?;
         Ok(Response::new(wire::CaptureResponse { transactions }))
@@ -50,7 +50,7 @@ impl LedgerService for OperationGrpc {
         &self,
         request: Request<wire::ReleaseRequest>,
     ) -> Result<Response<wire::ReleaseResponse>, Status> {
-        let Call { caller, body, .. } = Call::of_admin(request)?;
+        let Call { caller, body, .. } = Call::of(request)?;
         let released = self.0.end_hold(&caller, body.operation_id, Action::Fail);
         let TransactionList { transactions } = released.await?;
         Ok(Response::new(wire::ReleaseResponse { transactions }))
@@ -60,7 +60,7 @@ impl LedgerService for OperationGrpc {
         &self,
         request: Request<wire::RefundRequest>,
     ) -> Result<Response<wire::RefundResponse>, Status> {
-        let Call { caller, body, .. } = Call::of_admin(request)?;
+        let Call { caller, body, .. } = Call::of(request)?;
         let TransactionList { transactions } = self.0.refund(&caller, body).await?;
         Ok(Response::new(wire::RefundResponse { transactions }))
     }
@@ -69,7 +69,7 @@ impl LedgerService for OperationGrpc {
         &self,
         request: Request<wire::GetOperationRequest>,
     ) -> Result<Response<wire::GetOperationResponse>, Status> {
-        let Call { body, .. } = Call::of_admin(request)?;
+        let Call { body, .. } = Call::of(request)?;
         let TransactionList { transactions } = self.0.get(body.operation_id).await?;
         Ok(Response::new(wire::GetOperationResponse { transactions }))
     }

@@ -21,7 +21,7 @@ impl RateService for RateGrpc {
         &self,
         request: Request<CreateRateRequest>,
     ) -> Result<Response<CreateRateResponse>, Status> {
-        let Call { key, body, .. } = Call::of_admin(request)?;
+        let Call { key, body, .. } = Call::of(request)?;
         let base = self.0.find_asset(&body.base_asset_code).await?;
         let quote = self.0.find_asset(&body.quote_asset_code).await?;
         let new = convert::new_rate(body, base, quote)?;
@@ -57,7 +57,7 @@ impl RateService for RateGrpc {
         &self,
         request: Request<UpdateRateRequest>,
     ) -> Result<Response<UpdateRateResponse>, Status> {
-        let Call { body, .. } = Call::of_admin(request)?;
+        let Call { body, .. } = Call::of(request)?;
         let base = body.base_asset_code.clone();
         let quote = body.quote_asset_code.clone();
         let patch = convert::rate_patch(body)?;
@@ -70,7 +70,7 @@ impl RateService for RateGrpc {
         &self,
         request: Request<DeleteRateRequest>,
     ) -> Result<Response<DeleteRateResponse>, Status> {
-        let Call { body, .. } = Call::of_admin(request)?;
+        let Call { body, .. } = Call::of(request)?;
         let (base, quote) = (&body.base_asset_code, &body.quote_asset_code);
         self.0.delete(base, quote).await?;
         Ok(Response::new(DeleteRateResponse {}))

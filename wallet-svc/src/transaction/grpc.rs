@@ -110,7 +110,7 @@ impl TransactionService for TransactionGrpc {
         &self,
         request: Request<wire::ListTransactionChangesRequest>,
     ) -> Result<Response<wire::ListTransactionChangesResponse>, Status> {
-        let Call { body, .. } = Call::of_admin(request)?;
+        let Call { body, .. } = Call::of(request)?;
         let changes = self.transactions.history(&body.id).await?;
         let changes = changes.iter().map(convert::change).collect();
         Ok(Response::new(wire::ListTransactionChangesResponse {
@@ -133,7 +133,7 @@ impl TransactionService for TransactionGrpc {
         &self,
         request: Request<wire::ApproveTransactionRequest>,
     ) -> Result<Response<wire::ApproveTransactionResponse>, Status> {
-        let Call { caller, key, body } = Call::of_admin(request)?;
+        let Call { caller, key, body } = Call::of(request)?;
         let transactions = &self.transactions;
         let reply = transactions.advance(&caller, key, &body.id, Action::Approve, None);
         Ok(respond(reply.await?, |transaction| {
@@ -147,7 +147,7 @@ impl TransactionService for TransactionGrpc {
         &self,
         request: Request<wire::ConfirmTransactionRequest>,
     ) -> Result<Response<wire::ConfirmTransactionResponse>, Status> {
-        let Call { caller, key, body } = Call::of_admin(request)?;
+        let Call { caller, key, body } = Call::of(request)?;
         let transactions = &self.transactions;
         let reply = transactions.advance(&caller, key, &body.id, Action::Confirm, None);
         Ok(respond(reply.await?, |transaction| {
@@ -161,7 +161,7 @@ impl TransactionService for TransactionGrpc {
         &self,
         request: Request<wire::FailTransactionRequest>,
     ) -> Result<Response<wire::FailTransactionResponse>, Status> {
-        let Call { caller, key, body } = Call::of_admin(request)?;
+        let Call { caller, key, body } = Call::of(request)?;
         let transactions = &self.transactions;
         let reply = transactions.advance(&caller, key, &body.id, Action::Fail, body.reason);
         Ok(respond(reply.await?, |transaction| {
@@ -175,7 +175,7 @@ impl TransactionService for TransactionGrpc {
         &self,
         request: Request<wire::RejectTransactionRequest>,
     ) -> Result<Response<wire::RejectTransactionResponse>, Status> {
-        let Call { caller, key, body } = Call::of_admin(request)?;
+        let Call { caller, key, body } = Call::of(request)?;
         let transactions = &self.transactions;
         let reply = transactions.advance(&caller, key, &body.id, Action::Reject, body.reason);
         Ok(respond(reply.await?, |transaction| {

@@ -21,7 +21,7 @@ impl WalletService for WalletGrpc {
         &self,
         request: Request<CreateWalletRequest>,
     ) -> Result<Response<CreateWalletResponse>, Status> {
-        let Call { key, body, .. } = Call::of_admin(request)?;
+        let Call { key, body, .. } = Call::of(request)?;
         let new = convert::new_wallet(body)?;
         let reply = self.0.create(new, key.as_ref()).await?;
         Ok(respond(reply, |wallet| CreateWalletResponse {
@@ -55,7 +55,7 @@ impl WalletService for WalletGrpc {
         &self,
         request: Request<UpdateWalletRequest>,
     ) -> Result<Response<UpdateWalletResponse>, Status> {
-        let Call { caller, body, .. } = Call::of_admin(request)?;
+        let Call { caller, body, .. } = Call::of(request)?;
         let id = body.id.clone();
         let patch = convert::wallet_patch(body)?;
         let wallet = self.0.update(&caller, &id, patch).await?;

@@ -52,7 +52,7 @@ impl OrderLineFulfilmentService for OrderLineGrpc {
         &self,
         request: Request<FulfillOrderLineRequest>,
     ) -> Result<Response<FulfillOrderLineResponse>, Status> {
-        let Call { key, body, .. } = Call::of_admin(request)?;
+        let Call { key, body, .. } = Call::of(request)?;
         let command = FulfilOrder {
             order_id: convert::order_id(&body.order_id)?,
             direction: FulfilmentDirection::Fulfill,
@@ -69,7 +69,7 @@ impl OrderLineFulfilmentService for OrderLineGrpc {
         &self,
         request: Request<UnfulfillOrderLineRequest>,
     ) -> Result<Response<UnfulfillOrderLineResponse>, Status> {
-        let Call { key, body, .. } = Call::of_admin(request)?;
+        let Call { key, body, .. } = Call::of(request)?;
         let command = FulfilOrder {
             order_id: convert::order_id(&body.order_id)?,
             direction: FulfilmentDirection::Unfulfill,

@@ -61,7 +61,7 @@ impl OrderService for OrderGrpc {
         &self,
         request: Request<UpdateOrderRequest>,
     ) -> Result<Response<UpdateOrderResponse>, Status> {
-        let Call { body, .. } = Call::of_admin(request)?;
+        let Call { body, .. } = Call::of(request)?;
         let mask = body.update_mask.unwrap_or_default().paths;
         let tracking_id = convert::tracking_id_patch(body.tracking_id, &mask)?;
         let id = convert::order_id(&body.id)?;
@@ -86,7 +86,7 @@ impl OrderService for OrderGrpc {
         &self,
         request: Request<CancelOrderRequest>,
     ) -> Result<Response<CancelOrderResponse>, Status> {
-        let Call { key, body, .. } = Call::of_admin(request)?;
+        let Call { key, body, .. } = Call::of(request)?;
         let command = convert::cancel_order(body)?;
         let reply = self.0.cancel(key.as_ref(), command).await?;
         Ok(respond(reply, |order| CancelOrderResponse {
@@ -98,7 +98,7 @@ impl OrderService for OrderGrpc {
         &self,
         request: Request<FulfillOrderRequest>,
     ) -> Result<Response<FulfillOrderResponse>, Status> {
-        let Call { key, body, .. } = Call::of_admin(request)?;
+        let Call { key, body, .. } = Call::of(request)?;
         let command = FulfilOrder {
             tracking_id: convert::tracking_id(body.tracking_id.as_deref())?,
             order_id: convert::order_id(&body.id)?,
@@ -115,7 +115,7 @@ impl OrderService for OrderGrpc {
         &self,
         request: Request<UnfulfillOrderRequest>,
     ) -> Result<Response<UnfulfillOrderResponse>, Status> {
-        let Call { key, body, .. } = Call::of_admin(request)?;
+        let Call { key, body, .. } = Call::of(request)?;
         let command = FulfilOrder {
             order_id: convert::order_id(&body.id)?,
             direction: FulfilmentDirection::Unfulfill,

@@ -14,6 +14,7 @@ use http::{
     HeaderMap, HeaderValue, Request, Response,
     header::{AUTHORIZATION, WWW_AUTHENTICATE},
 };
+use proto::access::Clients;
 use tokio::time::timeout;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tonic::{Status, body::Body};
@@ -25,7 +26,7 @@ use crate::{
     auth::{Caller, TokenVerifier},
     error::{Code, Failure},
     grpc::{
-        callers::Callers,
+        access,
         client::{code_label, is_fault, observe},
         code_of, deadline,
         method::{self, Method},
@@ -186,13 +187,17 @@ impl Shared {
         method: &Method,
         headers: &HeaderMap,
     ) -> Result<Option<Arc<Caller>>, Failure> {
-        if method.callers == Callers::Anyone {
+        // A token that is sent is valid, also where none is needed: the caller may be told apart by it.
+        let open = method.access.clients == Clients::Anyone;
+        if open && !headers.contains_key(AUTHORIZATION) {
             return Ok(None);
         }
         let caller = self.verify(headers).await?;
-        if let Err(refusal) = method.callers.admit(&caller) {
-            let (method, caller) = (&*method.label, &*caller.subject);
-            warn!(method, caller, "rpc refused: the table of callers lacks it");
+        if let Err(refusal) = access::admit(method.access, &caller) {
+            if caller.is_service() {
+                let (method, service) = (&*method.label, &*caller.subject);
+                warn!(method, service, "rpc refused: its row lacks the service");
+            }
             return Err(refusal);
         }
         Ok(Some(caller))

@@ -1,4 +1,4 @@
-//! What a server lets in: callers by the table, descriptors, reflection, sizes.
+//! What a server lets in: callers by the table of RPCs, descriptors, reflection, sizes.
 
 use std::task::{Context, Poll};
 
@@ -73,7 +73,7 @@ fn run(server: Server) -> (String, tokio_util::sync::DropGuard) {
 }
 
 #[tokio::test]
-async fn the_table_of_callers_is_enforced() {
+async fn the_table_of_rpcs_is_enforced() {
     let server = start().await;
     for (kind, subject, expected) in [
         (Kind::Service, "gateway", tonic::Code::Ok),
@@ -94,10 +94,10 @@ async fn the_table_of_callers_is_enforced() {
             lifetime: Duration::from_mins(1),
             id: "t",
         });
-        let mut request = Request::new(key("caller"));
+        let mut request = Request::new(IssueAnonymousTokenRequest {});
         let header = format!("Bearer {token}").parse().unwrap();
         request.metadata_mut().insert("authorization", header);
-        let result = server.anonymous().exchange_api_key(request).await;
+        let result = server.anonymous().issue_anonymous_token(request).await;
         let code = result.map_or_else(|status| status.code(), |_| tonic::Code::Ok);
         assert_eq!(code, expected, "{kind:?} {subject}");
     }

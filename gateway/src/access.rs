@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 
 use axum::{
     extract::{Request, State},
-    http::{HeaderMap, header},
+    http::{HeaderMap, HeaderValue},
     middleware::Next,
     response::Response,
 };
@@ -21,25 +21,32 @@ use proto::identity::v1::{
 use sha2::{Digest as _, Sha256};
 use tonic::metadata::{Ascii, MetadataValue};
 
+use self::credentials::Credentials;
 use crate::{App, clients::Channel, error::Problem};
 
+mod credentials;
 pub(crate) mod open_mode;
 
 /// The access that a route needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
+    /// Anybody. Credentials are ignored: the body says who is asking.
+    Anonymous,
+    /// Anybody, but wrong credentials are refused.
+    Public,
     /// Any authenticated caller; services limit users to their own data.
     User,
     /// Callers with the role `admin`.
     Admin,
 }
 
-/// An authenticated caller, with the token that services are called with.
+/// A caller, with the token that services are called with.
 #[derive(Clone)]
 pub(crate) struct Principal {
-    /// `Bearer <token>`.
+    /// `Bearer <token>`. On public routes, that of the gateway itself for a caller without
+    /// credentials: the table of callers limits what it leads to.
     pub(crate) authorization: MetadataValue<Ascii>,
-    /// Whether it has the role `admin`.
+    /// Whether the caller has the role `admin`.
     pub(crate) is_admin: bool,
 }
 
@@ -47,6 +54,8 @@ pub(crate) struct Principal {
 #[derive(Debug, Clone)]
 pub(crate) struct Gatekeeper {
     verifier: TokenVerifier,
+    /// The gateway's own token.
+    own: ServiceToken,
     /// The token of callers without credentials, in open mode.
     anonymous: Option<ServiceToken>,
     identity: AuthServiceClient<Channel>,
@@ -66,6 +75,7 @@ impl Gatekeeper {
             .build();
         Self {
             verifier: auth.verifier.clone().for_clients(),
+            own: auth.token.clone(),
             anonymous: (mode == config::Auth::Open).then(|| anonymous_token(identity)),
             identity: identity.service(),
             exchanged,
@@ -77,11 +87,21 @@ impl Gatekeeper {
         self.anonymous.is_some()
     }
 
-    async fn authenticate(&self, headers: &HeaderMap) -> Result<Principal, Failure> {
+    async fn authenticate(
+        &self,
+        access: Access,
+        headers: &HeaderMap,
+    ) -> Result<Principal, Failure> {
+        if access == Access::Anonymous {
+            return Principal::without_credentials(&self.own, false).await;
+        }
         let token: Arc<str> = match (Credentials::of(headers)?, &self.anonymous) {
             (Some(Credentials::ApiKey(key)), _) => self.exchange(key).await?,
             (Some(Credentials::Token(token)), _) => token.into(),
-            (None, Some(anonymous)) => return anonymous_admin(anonymous).await,
+            (None, Some(admin)) => return Principal::without_credentials(admin, true).await,
+            (None, None) if access == Access::Public => {
+                return Principal::without_credentials(&self.own, false).await;
+            }
             (None, None) => {
                 let detail = "send an API key in `apikey`, or a token in `Authorization: Bearer`";
                 return Err(Failure::new(Code::Unauthenticated, detail));
@@ -124,14 +144,6 @@ fn anonymous_token(identity: &Channel) -> ServiceToken {
     })
 }
 
-async fn anonymous_admin(token: &ServiceToken) -> Result<Principal, Failure> {
-    let authorization = MetadataValue::try_from(token.header().await?.as_bytes());
-    Ok(Principal {
-        authorization: sensitive(authorization.map_err(Failure::internal)?),
-        is_admin: true,
-    })
-}
-
 /// Marks a header that no log shows, and that HTTP/2 keeps out of its compression table.
 fn sensitive(mut value: MetadataValue<Ascii>) -> MetadataValue<Ascii> {
     value.set_sensitive(true);
@@ -153,6 +165,17 @@ impl Principal {
             is_admin: caller.is_admin(),
         })
     }
+
+    /// Returns the principal of a caller without credentials, for whom services are called with this
+    /// token.
+    async fn without_credentials(token: &ServiceToken, is_admin: bool) -> Result<Self, Failure> {
+        let header: HeaderValue = token.header().await?;
+        let authorization = MetadataValue::try_from(header.as_bytes());
+        Ok(Self {
+            authorization: sensitive(authorization.map_err(Failure::internal)?),
+            is_admin,
+        })
+    }
 }
 
 impl fmt::Debug for Principal {
@@ -163,40 +186,16 @@ impl fmt::Debug for Principal {
     }
 }
 
-enum Credentials<'a> {
-    ApiKey(&'a str),
-    Token(&'a str),
-}
-
-impl<'a> Credentials<'a> {
-    fn of(headers: &'a HeaderMap) -> Result<Option<Self>, Failure> {
-        let malformed = || Failure::new(Code::Unauthenticated, "the credentials are malformed");
-        let text = |name: &str| match headers.get(name) {
-            Some(value) => value.to_str().map(Some).map_err(|_| malformed()),
-            None => Ok(None),
-        };
-        if let Some(key) = text("apikey")? {
-            return Ok(Some(Self::ApiKey(key)));
-        }
-        let Some(authorization) = text(header::AUTHORIZATION.as_str())? else {
-            return Ok(None);
-        };
-        let (scheme, token) = authorization.split_once(' ').ok_or_else(malformed)?;
-        match token.trim() {
-            _ if !scheme.eq_ignore_ascii_case("bearer") => Err(malformed()),
-            key if key.starts_with("gk_") => Ok(Some(Self::ApiKey(key))),
-            token => Ok(Some(Self::Token(token))),
-        }
-    }
-}
-
 /// Authenticates a request and checks the access of its route.
 pub(crate) async fn guard(
     State((app, access)): State<(App, Access)>,
     mut request: Request,
     next: Next,
 ) -> Result<Response, Problem> {
-    let principal = app.gatekeeper.authenticate(request.headers()).await?;
+    let principal = app
+        .gatekeeper
+        .authenticate(access, request.headers())
+        .await?;
     if access == Access::Admin && !principal.is_admin {
         return Err(Failure::new(Code::Forbidden, "this needs the role admin").into());
     }

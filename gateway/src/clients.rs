@@ -10,7 +10,8 @@ use proto::{
         tax_rate_service_client::TaxRateServiceClient,
     },
     identity::v1::{
-        task_service_client::TaskServiceClient, user_service_client::UserServiceClient,
+        auth_service_client::AuthServiceClient, task_service_client::TaskServiceClient,
+        user_service_client::UserServiceClient,
     },
     orders::v1::{
         order_line_fulfilment_service_client::OrderLineFulfilmentServiceClient,
@@ -68,6 +69,7 @@ clients! {
     movements: MovementServiceClient on wallet;
     addresses: AddressServiceClient on wallet;
     payment_methods: PaymentMethodServiceClient on wallet;
+    auth: AuthServiceClient on identity;
     users: UserServiceClient on identity;
     tasks: TaskServiceClient on identity;
 }

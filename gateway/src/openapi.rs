@@ -24,6 +24,7 @@ use utoipa::{
 };
 
 use crate::{
+    access::Access,
     error::ProblemDocument,
     extract::NDJSON,
     router::{Route, routes},
@@ -121,16 +122,13 @@ fn http_method(method: &Method) -> HttpMethod {
 }
 
 fn operation(route: &Route) -> Operation {
-    let tag = route.path.split('/').nth(1).unwrap_or_default();
     let id = format!("{} {}", route.method, route.path);
-    let securities =
-        ["apikey", "bearer"].map(|scheme| SecurityRequirement::new::<_, [&str; 0], _>(scheme, []));
     let mut operation = OperationBuilder::new()
-        .tag(tag)
+        .tag(tag(route))
         .operation_id(Some(operation_id(&id)))
         .summary(Some(docs::summary(route)))
         .description(Some(docs::description(route)))
-        .securities(Some(securities))
+        .securities(Some(securities(route.access)))
         .responses(responses::of(route));
     for parameter in parameters::of(route) {
         operation = operation.parameter(parameter);
@@ -139,6 +137,25 @@ fn operation(route: &Route) -> Operation {
         operation = operation.request_body(Some(request_body(route, body)));
     }
     operation.build()
+}
+
+/// Returns the group of a route in the API reference.
+fn tag(route: &Route) -> &'static str {
+    match route.path.split('/').nth(1) {
+        Some(".well-known") | None => "auth",
+        Some(first) => first,
+    }
+}
+
+/// Lists the alternatives of credentials; an empty one where none are needed.
+fn securities(access: Access) -> Vec<SecurityRequirement> {
+    let scheme = |name: &str| SecurityRequirement::new::<_, [&str; 0], _>(name, []);
+    let none = SecurityRequirement::default();
+    match access {
+        Access::Anonymous => vec![none],
+        Access::Public => vec![none, scheme("apikey"), scheme("bearer")],
+        Access::User | Access::Admin => vec![scheme("apikey"), scheme("bearer")],
+    }
 }
 
 /// Describes a resource, or many as NDJSON or as an array.

@@ -8,7 +8,7 @@ mod wallet;
 
 use axum::{Router, http::Method, middleware};
 
-pub(crate) use route::Route;
+pub(crate) use route::{Form, Route};
 
 use crate::{App, access, extract, idempotency};
 

@@ -19,6 +19,8 @@ pub(super) fn summary(route: &Route) -> String {
 /// Returns the description of a route: the other paragraphs, and who may call it.
 pub(super) fn description(route: &Route) -> String {
     let access = match route.access {
+        Access::Anonymous => "Needs no credentials; those sent are ignored.",
+        Access::Public => "Needs no credentials; wrong ones are refused.",
         Access::User => "Any authenticated caller; users see and change only their own data.",
         Access::Admin => "Needs the role `admin`.",
     };

@@ -14,7 +14,7 @@ use super::Shape;
 use crate::{
     error::{PROBLEM_JSON, ProblemDocument},
     extract::NDJSON,
-    router::Route,
+    router::{Form, Route},
 };
 
 /// Returns the responses of a route.
@@ -41,9 +41,15 @@ fn success(route: &Route) -> Response {
     });
     match route.response {
         None => success,
-        Some(line) if route.ndjson => {
+        Some(line) if route.form == Form::Ndjson => {
             let content = ContentBuilder::new().schema(Some(line.reference())).build();
             success.content(NDJSON, content)
+        }
+        Some(document) if route.form == Form::Document => {
+            let content = ContentBuilder::new()
+                .schema(Some(document.reference()))
+                .build();
+            success.content("application/json", content)
         }
         Some(resource) => {
             let content = ContentBuilder::new()

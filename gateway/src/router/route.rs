@@ -34,11 +34,21 @@ pub(crate) struct Route {
     pub(crate) list: Option<&'static ListTable>,
     /// The list whose relations the response can embed, where it is one resource.
     pub(crate) includes: Option<&'static ListTable>,
-    /// Whether the response holds many resources as NDJSON.
-    pub(crate) ndjson: bool,
+    pub(crate) form: Form,
     /// Name and description of a query parameter besides those of the list.
     pub(crate) query_param: Option<(&'static str, &'static str)>,
     pub(super) handler: MethodRouter<App>,
+}
+
+/// The form of a response with a body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// A resource or a page in `data`.
+    Envelope,
+    /// Many resources as NDJSON.
+    Ndjson,
+    /// The resource itself, as another standard has it.
+    Document,
 }
 
 type Path = &'static str;
@@ -89,7 +99,7 @@ impl Route {
             response: None,
             list: None,
             includes: None,
-            ndjson: false,
+            form: Form::Envelope,
             query_param: None,
             handler: routing::on(filter, handler),
         }
@@ -148,7 +158,13 @@ impl Route {
 
     /// Responds with many resources as NDJSON.
     pub(super) fn ndjson<T: ToSchema>(mut self) -> Self {
-        self.ndjson = true;
+        self.form = Form::Ndjson;
+        self.response::<T>()
+    }
+
+    /// Responds with a document in the form of another standard, without `data` around it.
+    pub(super) fn document<T: ToSchema>(mut self) -> Self {
+        self.form = Form::Document;
         self.response::<T>()
     }
 

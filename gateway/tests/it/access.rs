@@ -5,7 +5,7 @@ use reqwest::RequestBuilder;
 
 use crate::{
     harness::{ADMIN_KEY, ID, TestApp, problem},
-    operations::{self, Operation},
+    operations::{self, Access, Operation},
 };
 
 /// Asserts that a request gets past the access guard, whatever the route makes of it.
@@ -21,16 +21,52 @@ async fn assert_allowed(request: RequestBuilder, operation: &Operation, caller: 
 }
 
 #[tokio::test]
-async fn anonymous_requests_are_refused_on_every_route() {
+async fn anonymous_requests_are_refused_on_all_but_public_routes() {
     let app = TestApp::start().await;
     for operation in operations::all() {
         let request = app.anonymous(&operation.method, &operation.url());
-        problem(request, 401, "unauthenticated").await;
+        if operation.is_public() {
+            assert_allowed(request, &operation, "nobody").await;
+        } else {
+            problem(request, 401, "unauthenticated").await;
+            assert!(app.services.take_calls().is_empty(), "no service is called");
+        }
+        app.services.take_calls();
     }
-    assert!(
-        app.services.take_calls().is_empty(),
-        "no service was called"
-    );
+}
+
+#[tokio::test]
+async fn public_routes_are_few_and_known() {
+    let public = operations::all().into_iter().filter(Operation::is_public);
+    let lines: Vec<_> = public
+        .map(|one| format!("{} {} {:?}", one.method, one.path, one.access))
+        .collect();
+    insta::assert_snapshot!(lines.join("\n"), @"GET /.well-known/jwks.json Public");
+}
+
+#[tokio::test]
+async fn wrong_credentials_are_refused_or_ignored_on_public_routes() {
+    let app = TestApp::start().await;
+    for operation in operations::all().iter().filter(|one| one.is_public()) {
+        let request = app.anonymous(&operation.method, &operation.url());
+        let request = request.bearer_auth("a.b.c");
+        if operation.access == Access::Anonymous {
+            assert_allowed(request, operation, "a wrong token").await;
+        } else {
+            problem(request, 401, "unauthenticated").await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn services_are_called_with_the_gateways_token_for_callers_without_credentials() {
+    let app = TestApp::start().await;
+    let keys = app.exchange(app.anonymous("GET", "/.well-known/jwks.json"));
+    let header = keys.await.call().metadata["authorization"].clone();
+    assert_eq!(header, format!("Bearer {}", app.own_token));
+    let keys = app.exchange(app.user("GET", "/.well-known/jwks.json"));
+    let header = keys.await.call().metadata["authorization"].clone();
+    assert_ne!(header, format!("Bearer {}", app.own_token));
 }
 
 #[tokio::test]
@@ -44,7 +80,7 @@ async fn callers_without_the_role_admin_are_refused_on_admin_routes_only() {
     for operation in operations::all() {
         for (caller, kind, roles) in callers {
             let request = app.with_token(&operation.method, &operation.url(), kind, roles);
-            if operation.needs_admin {
+            if operation.access == Access::Admin {
                 // The body is not read: it would be refused.
                 let request = request.header("content-type", "text/plain").body("{");
                 problem(request, 403, "forbidden").await;
@@ -70,7 +106,10 @@ async fn admins_are_allowed_on_every_route() {
 #[tokio::test]
 async fn tokens_of_services_are_refused_on_every_route() {
     let app = TestApp::start().await;
-    for operation in operations::all() {
+    let checked = operations::all()
+        .into_iter()
+        .filter(|one| one.access != Access::Anonymous);
+    for operation in checked {
         let (method, url) = (&*operation.method, operation.url());
         let request = app.with_token(method, &url, Kind::Service, &[Role::Admin]);
         problem(request, 401, "unauthenticated").await;

@@ -43,6 +43,23 @@ async fn malformed_credentials_are_refused() {
 }
 
 #[tokio::test]
+async fn two_credentials_are_refused_even_if_equal() {
+    let app = TestApp::start().await;
+    let bearer = format!("Bearer {ADMIN_KEY}");
+    for (first, second) in [
+        (("apikey", ADMIN_KEY), ("apikey", ADMIN_KEY)),
+        (("apikey", ADMIN_KEY), ("authorization", &*bearer)),
+        (("authorization", &*bearer), ("authorization", &*bearer)),
+    ] {
+        let request = app.anonymous("GET", "/products");
+        let request = request.header(first.0, first.1).header(second.0, second.1);
+        let document = problem(request, 401, "unauthenticated").await;
+        let detail = document["detail"].as_str().expect("a text");
+        assert!(detail.starts_with("send one credential"), "{detail}");
+    }
+}
+
+#[tokio::test]
 async fn api_keys_go_in_either_header() {
     let app = TestApp::start().await;
     let bearer = format!("Bearer {ADMIN_KEY}");

@@ -38,6 +38,8 @@ pub struct TestApp {
     pub services: FakeServices,
     /// The token that the fake identity-svc issues for callers without credentials.
     pub anonymous_token: String,
+    /// The gateway's own token.
+    pub own_token: String,
     issuer: TokenIssuer,
     client: reqwest::Client,
     stop: DropGuard,
@@ -74,9 +76,11 @@ impl TestApp {
         services.reply("AuthService/IssueAnonymousToken", &response);
         // The sample of an import has errors.
         services.reply("ProductService/ImportProducts", &imported());
-        let (base, stop) = start_gateway(&services.url(), &issuer, flags).await;
+        let own_token = self::token(&issuer, Kind::Service, &[Role::Admin]);
+        let (base, stop) = start_gateway(&services.url(), &issuer, own_token.clone(), flags).await;
         Self {
             base,
+            own_token,
             services,
             anonymous_token,
             issuer,
@@ -89,7 +93,8 @@ impl TestApp {
     /// service.
     pub async fn start_without_services(flags: &[&str]) -> Self {
         let mut app = Self::start().await;
-        let (base, stop) = start_gateway("http://127.0.0.1:9", &app.issuer, flags).await;
+        let own_token = app.own_token.clone();
+        let (base, stop) = start_gateway("http://127.0.0.1:9", &app.issuer, own_token, flags).await;
         app.base = base;
         app.stop = stop;
         app
@@ -212,6 +217,7 @@ pub async fn assert_status(request: RequestBuilder, status: StatusCode) -> Respo
 async fn start_gateway(
     services: &str,
     issuer: &TokenIssuer,
+    own_token: String,
     flags: &[&str],
 ) -> (String, DropGuard) {
     let mut args = vec!["gateway".to_owned(), "--listen=127.0.0.1:0".to_owned()];
@@ -226,11 +232,10 @@ async fn start_gateway(
     }
     args.extend(flags.iter().map(|flag| (*flag).to_owned()));
     let config = Args::parse_from(args).config;
-    let service = token(issuer, Kind::Service, &[Role::Admin]);
     let auth = Auth {
         verifier: TokenVerifier::fixed(&issuer.jwks_json()).expect("our own keys"),
         token: ServiceToken::new(move || {
-            let token = service.clone();
+            let token = own_token.clone();
             async move { Ok(token) }.boxed()
         }),
     };

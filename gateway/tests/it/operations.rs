@@ -1,12 +1,25 @@
 //! The operations of the OpenAPI document, which follows from the route table.
 
 use reqwest::RequestBuilder;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
     harness::{ID, TestApp},
     samples,
 };
+
+/// Who may call an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Anybody; credentials are ignored.
+    Anonymous,
+    /// Anybody, but wrong credentials are refused.
+    Public,
+    /// Any authenticated caller.
+    User,
+    /// Callers with the role `admin`.
+    Admin,
+}
 
 /// One operation of the API.
 #[derive(Debug)]
@@ -14,8 +27,7 @@ pub struct Operation {
     pub method: String,
     /// With parameters in braces.
     pub path: String,
-    /// Whether it needs the role `admin`.
-    pub needs_admin: bool,
+    pub access: Access,
     /// The documented status of success.
     pub success: u16,
     body: Option<Value>,
@@ -57,17 +69,29 @@ impl Operation {
             *dry_run = Value::Bool(false);
         }
         let response = &operation["responses"]["200"]["content"]["application/json"]["schema"];
+        let security = operation["security"].as_array().expect("alternatives");
         let description = operation["description"].as_str().expect("a description");
+        let access = match description.rsplit("\n\n").next() {
+            _ if *security == [json!({})] => Access::Anonymous,
+            _ if security.contains(&json!({})) => Access::Public,
+            Some("Needs the role `admin`.") => Access::Admin,
+            _ => Access::User,
+        };
         Self {
             method: method.to_ascii_uppercase(),
             path: path.to_owned(),
-            needs_admin: description.ends_with("Needs the role `admin`."),
+            access,
             success: success.expect("a status of success"),
             body,
             needs_body: operation["requestBody"]["required"] == true,
             media_type,
             is_list: response["properties"]["total"].is_object(),
         }
+    }
+
+    /// Returns whether it needs no credentials.
+    pub fn is_public(&self) -> bool {
+        matches!(self.access, Access::Anonymous | Access::Public)
     }
 
     /// Returns the path with a value for every parameter: an id, or the parameter's name.

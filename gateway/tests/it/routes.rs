@@ -25,6 +25,7 @@ async fn call_all(app: &TestApp) -> String {
 async fn every_operation_calls_its_rpcs_and_responds_with_its_documented_status() {
     let app = TestApp::start().await;
     insta::assert_snapshot!(call_all(&app).await, @r"
+    GET /.well-known/jwks.json 200: AuthService/GetJwks
     GET /addresses 200: AddressService/ListAddresses
     POST /addresses 201: AddressService/CreateAddress
     GET /addresses/{address} 200: AddressService/GetAddress

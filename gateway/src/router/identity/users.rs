@@ -1,17 +1,14 @@
-//! Users and tasks.
+//! Users.
 
 use proto::lists::identity as lists;
 
-use super::route::{Route, get, post};
 use crate::{
     access::Access::{Admin, User},
-    resources::{
-        tasks::{self, NewCompletion, NewTask, Task, TaskCompletion},
-        users::{self, NewUser, User as UserResource},
-    },
+    resources::users::{self, NewUser, User as UserResource},
+    router::route::{Route, get, post},
 };
 
-/// Users read themselves and the enabled tasks; back offices manage both.
+/// Users read themselves; back offices manage all.
 pub(super) fn routes() -> Vec<Route> {
     vec![
         get("/users", User, users::list).page::<UserResource>(&lists::USERS),
@@ -25,13 +22,5 @@ pub(super) fn routes() -> Vec<Route> {
         post("/users/{id}/unlock", Admin, users::unblock)
             .no_content()
             .alias_of("/users/{id}/unblock"),
-        get("/tasks", User, tasks::list).page::<Task>(&lists::TASKS),
-        get("/tasks/{id}", User, tasks::get).response::<Task>(),
-        post("/tasks", Admin, tasks::create)
-            .body::<NewTask>()
-            .created::<Task>(),
-        post("/tasks/{id}/complete", Admin, tasks::complete)
-            .body::<NewCompletion>()
-            .response::<TaskCompletion>(),
     ]
 }

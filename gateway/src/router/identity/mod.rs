@@ -1,0 +1,15 @@
+//! Authentication, users and tasks.
+
+mod auth;
+mod tasks;
+mod users;
+
+use super::route::Route;
+
+/// Returns the rows of the context, in one file a resource.
+pub(super) fn routes() -> Vec<Route> {
+    [auth::routes(), users::routes(), tasks::routes()]
+        .into_iter()
+        .flatten()
+        .collect()
+}

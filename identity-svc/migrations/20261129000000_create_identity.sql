@@ -119,13 +119,15 @@ create table identity.tasks (
     custom_data text not null default '{}',
     created_at timestamptz(3) not null,
     updated_at timestamptz(3) not null,
+    -- A deleted task is hidden, and its completions stay
+    deleted_at timestamptz(3),
     constraint tasks_pkey primary key (id),
     constraint tasks_kind_check check (kind in ('manual', 'survey', 'automatic', 'system')),
     constraint tasks_amount_check check (amount > 0 and amount <> 'NaN'),
     constraint tasks_rank_check check (rank >= 0 and rank <> 'NaN'),
     constraint tasks_custom_data_check check (octet_length(custom_data) <= 16384)
 );
-create index tasks_rank_idx on identity.tasks (rank, id);
+create index tasks_rank_idx on identity.tasks (rank, id) where deleted_at is null;
 
 -- Completed tasks, whose rewards are paid once. Append-only.
 create table identity.task_completions (
@@ -144,7 +146,8 @@ create table identity.task_completions (
     constraint task_completions_user_id_fkey foreign key (user_id) references identity.users (id),
     constraint task_completions_amount_check check (amount > 0 and amount <> 'NaN')
 );
-create index task_completions_user_id_idx on identity.task_completions (user_id);
+create index task_completions_task_id_idx on identity.task_completions (task_id, created_at, id);
+create index task_completions_user_id_idx on identity.task_completions (user_id, created_at, id);
 
 grant usage on schema identity to guerdon_identity_app;
 grant select, insert, update, delete on

@@ -2,6 +2,7 @@
 
 use platform::{
     error::{FieldCode, Violations},
+    patch::Patch,
     text,
 };
 
@@ -29,6 +30,29 @@ pub(crate) fn optional_text(
     let text = text.filter(|text| !text.is_empty())?;
     check_text(violations, field, &text, max);
     Some(text)
+}
+
+/// Reads the change of a field that cannot be cleared.
+pub(crate) fn changed<T>(violations: &mut Violations, field: &str, change: Patch<T>) -> Option<T> {
+    match change {
+        Patch::Absent => None,
+        Patch::Null => {
+            violations.add(field, FieldCode::Required, "cannot be cleared");
+            None
+        }
+        Patch::Set(value) => Some(value),
+    }
+}
+
+/// Reads the change of an optional text, where an empty one clears it.
+pub(crate) fn patched(
+    change: Patch<String>,
+    read: impl FnOnce(Option<String>) -> Option<String>,
+) -> Patch<String> {
+    match change {
+        Patch::Set(text) => read(Some(text)).map_or(Patch::Null, Patch::Set),
+        unset => unset,
+    }
 }
 
 /// Reads an optional URL that pages link to: with another scheme, a link can run a script.
@@ -86,6 +110,20 @@ mod tests {
         let mut violations = Violations::default();
         let text = optional_text(&mut violations, "name", Some(String::new()), 1);
         assert_eq!(text, None);
+    }
+
+    #[test]
+    fn a_change_clears_optional_texts_only() {
+        let read = |text| optional_text(&mut Violations::default(), "name", text, 1);
+        assert_eq!(patched(Patch::Absent, read), Patch::Absent);
+        assert_eq!(patched(Patch::Null, read), Patch::Null);
+        assert_eq!(patched(Patch::Set(String::new()), read), Patch::Null);
+        let set = Patch::Set("a".to_owned());
+        assert_eq!(patched(set.clone(), read), set);
+        let cleared = codes(|v| assert_eq!(changed::<u8>(v, "name", Patch::Null), None));
+        assert_eq!(cleared, [FieldCode::Required]);
+        let set = codes(|v| assert_eq!(changed(v, "name", Patch::Set(1)), Some(1)));
+        assert!(set.is_empty());
     }
 
     #[test]

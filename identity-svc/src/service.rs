@@ -18,7 +18,7 @@ use crate::{
     auth::{Auth, KnownServices, api_key, grpc::AuthGrpc},
     clients::wallet::Wallets,
     config::Config,
-    task::{Tasks, grpc::TaskGrpc},
+    task::{Completions, Tasks, grpc::TaskGrpc},
     user::{Provisioning, Users, grpc::UserGrpc},
 };
 
@@ -76,6 +76,7 @@ impl Application for Service {
         let users = Users::new(pool.clone(), clock.clone(), ids.clone());
         let provisioning =
             Provisioning::new(pool.clone(), wallets.clone(), clock.clone(), ids.clone());
+        let completions = Completions::new(pool.clone(), clock.clone(), ids.clone());
         let tasks = Tasks::new(pool, wallets, config.media_base_url, clock, ids);
         backbone.saga(provisioning.clone());
 
@@ -83,6 +84,7 @@ impl Application for Service {
             users,
             provisioning,
         };
+        let tasks = TaskGrpc { tasks, completions };
         let server = Server::bind(
             config.listen,
             &config.grpc,
@@ -93,7 +95,7 @@ impl Application for Service {
         .await?
         .add_service(AuthServiceServer::new(AuthGrpc(auth)))
         .add_service(UserServiceServer::new(users))
-        .add_service(TaskServiceServer::new(TaskGrpc(tasks)));
+        .add_service(TaskServiceServer::new(tasks));
         Ok(Self { server, backbone })
     }
 

@@ -9,6 +9,7 @@ pub(crate) mod addresses;
 pub(crate) mod assets;
 pub(crate) mod auth;
 pub(crate) mod categories;
+pub(crate) mod completions;
 pub(crate) mod movements;
 pub(crate) mod order_lines;
 pub(crate) mod orders;

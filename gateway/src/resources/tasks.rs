@@ -1,16 +1,20 @@
 //! `/tasks`
 
-use platform::error::Code;
+use platform::{
+    error::{Code, Failure},
+    patch::Patch,
+};
 use proto::identity::v1::{
-    self as wire, CompleteTaskRequest, CreateTaskRequest, GetTaskRequest, ListTasksRequest,
+    self as wire, CreateTaskRequest, DeleteTaskRequest, GetTaskRequest, ListTasksRequest,
+    ReorderTaskRequest, UpdateTaskRequest,
 };
 use serde::{Deserialize, Serialize};
 
 use super::{
-    dto::{self, Raw, Time},
-    result::{self, DataResult, ListResult, Located},
+    dto::{self, Mask, Raw, Reorder, Time},
+    result::{self, DataResult, EmptyResult, ListResult, Located},
 };
-use crate::extract::{Call, CustomData, Json, ListParams, PathParams};
+use crate::extract::{Action, Call, CustomData, Json, ListParams, PathParams};
 
 /// A task that a user completes once for a reward.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
@@ -32,6 +36,7 @@ pub(crate) struct Task {
     order: String,
     enabled: bool,
     featured: bool,
+    /// Whether it can still be completed; `false` for a user who has completed it.
     available: bool,
     custom_data: Raw,
     metadata: Raw,
@@ -68,25 +73,48 @@ pub(crate) struct NewTask {
     custom_data: Option<CustomData>,
 }
 
-/// A completion to record.
+/// Changes of a task; fields left out stay.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct NewCompletion {
-    user_id: String,
-}
-
-/// The completion of a task by a user.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct TaskCompletion {
-    id: String,
-    task_id: String,
-    user_id: String,
-    amount: String,
-    asset_code: String,
-    /// The transaction that credits the reward; it follows the response.
-    transaction_id: String,
-    created_at: Option<Time>,
+pub(crate) struct TaskPatch {
+    #[serde(default)]
+    #[schema(value_type = Option<String>)]
+    name: Patch<String>,
+    #[serde(default)]
+    #[schema(value_type = Option<String>)]
+    description: Patch<String>,
+    #[serde(default)]
+    #[schema(value_type = Option<TaskType>)]
+    r#type: Patch<TaskType>,
+    /// The reward, in the asset that the task was created with.
+    #[serde(default)]
+    #[schema(value_type = Option<String>)]
+    amount: Patch<String>,
+    #[serde(default)]
+    #[schema(value_type = Option<String>)]
+    button_label: Patch<String>,
+    /// An http(s) URL.
+    #[serde(default)]
+    #[schema(value_type = Option<String>)]
+    survey_url: Patch<String>,
+    #[serde(default)]
+    #[schema(value_type = Option<String>)]
+    image: Patch<String>,
+    #[serde(default)]
+    #[schema(value_type = Option<String>)]
+    thumbnail: Patch<String>,
+    #[serde(default)]
+    #[schema(value_type = Option<String>)]
+    order: Patch<String>,
+    #[serde(default)]
+    #[schema(value_type = Option<bool>)]
+    enabled: Patch<bool>,
+    #[serde(default)]
+    #[schema(value_type = Option<bool>)]
+    featured: Patch<bool>,
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
+    custom_data: Patch<CustomData>,
 }
 
 /// Create a task.
@@ -118,21 +146,37 @@ pub(crate) async fn get(call: Call, path: PathParams) -> DataResult<Task> {
     .await
 }
 
-/// Complete a task for a user.
-pub(crate) async fn complete(
+/// Update a task.
+pub(crate) async fn update(
     call: Call,
     path: PathParams,
-    Json(body): Json<NewCompletion>,
-) -> DataResult<TaskCompletion> {
-    let id = path.id("id", Code::TaskNotFound)?;
-    let request = call.request(CompleteTaskRequest {
-        id,
-        user_id: body.user_id,
-    });
-    result::data(call.clients.tasks().complete_task(request), |response| {
-        response.completion
+    Json(body): Json<TaskPatch>,
+) -> DataResult<Task> {
+    let request = call.request(body.into_request(path.id("id", Code::TaskNotFound)?)?);
+    result::data(call.clients.tasks().update_task(request), |response| {
+        response.task
     })
     .await
+}
+
+/// Delete a task.
+pub(crate) async fn delete(call: Call, path: PathParams) -> EmptyResult {
+    let id = path.id("id", Code::TaskNotFound)?;
+    let request = call.request(DeleteTaskRequest { id });
+    result::empty(call.clients.tasks().delete_task(request)).await
+}
+
+/// Move a task within the sort order.
+pub(crate) async fn reorder(
+    call: Call,
+    path: PathParams,
+    Action(body): Action<Reorder>,
+) -> EmptyResult {
+    let request = call.request(ReorderTaskRequest {
+        id: path.id("id", Code::TaskNotFound)?,
+        subsequent_id: body.subsequent_id,
+    });
+    result::empty(call.clients.tasks().reorder_task(request)).await
 }
 
 impl Located for Task {
@@ -166,20 +210,6 @@ impl From<wire::Task> for Task {
     }
 }
 
-impl From<wire::TaskCompletion> for TaskCompletion {
-    fn from(completion: wire::TaskCompletion) -> Self {
-        Self {
-            id: completion.id,
-            task_id: completion.task_id,
-            user_id: completion.user_id,
-            amount: completion.amount,
-            asset_code: completion.asset_code,
-            transaction_id: completion.transaction_id,
-            created_at: Time::of(completion.created_at),
-        }
-    }
-}
-
 impl From<TaskType> for wire::TaskType {
     fn from(kind: TaskType) -> Self {
         match kind {
@@ -207,5 +237,30 @@ impl From<NewTask> for CreateTaskRequest {
             featured: body.featured.unwrap_or_default(),
             custom_data: body.custom_data.map(|data| data.0),
         }
+    }
+}
+
+impl TaskPatch {
+    fn into_request(self, id: String) -> Result<UpdateTaskRequest, Failure> {
+        let mut mask = Mask::default();
+        let kind = mask.required("type", "type", self.r#type);
+        Ok(UpdateTaskRequest {
+            id,
+            name: mask.required("name", "name", self.name),
+            description: mask.required("description", "description", self.description),
+            r#type: kind.map(|kind| wire::TaskType::from(kind).into()),
+            amount: mask.required("amount", "amount", self.amount),
+            button_label: mask.nullable("button_label", self.button_label),
+            survey_url: mask.nullable("survey_url", self.survey_url),
+            image: mask.nullable("image", self.image),
+            thumbnail: mask.nullable("thumbnail", self.thumbnail),
+            order: mask.required("order", "order", self.order),
+            enabled: mask.required("enabled", "enabled", self.enabled),
+            featured: mask.required("featured", "featured", self.featured),
+            custom_data: mask
+                .required("custom_data", "customData", self.custom_data)
+                .map(|data| data.0),
+            update_mask: mask.finish()?,
+        })
     }
 }

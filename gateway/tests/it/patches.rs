@@ -11,7 +11,7 @@ type Route = (
     &'static [&'static str],
 );
 
-const ROUTES: [Route; 7] = [
+const ROUTES: [Route; 8] = [
     (
         "/products/{id}",
         &[
@@ -54,6 +54,20 @@ const ROUTES: [Route; 7] = [
             "productTypeCode",
             "configurations",
             "required",
+            "customData",
+        ],
+    ),
+    (
+        "/tasks/{id}",
+        &["buttonLabel", "surveyUrl", "image", "thumbnail"],
+        &[
+            "name",
+            "description",
+            "type",
+            "amount",
+            "order",
+            "enabled",
+            "featured",
             "customData",
         ],
     ),
@@ -189,6 +203,11 @@ async fn a_value_is_named_and_sent() {
             "/questions/{id}",
             json!({"required": false, "typeCode": "text"}),
             json!({"type_code": "text", "required": false, "update_mask": "typeCode,required"}),
+        ),
+        (
+            "/tasks/{id}",
+            json!({"type": "system", "enabled": false, "surveyUrl": null}),
+            json!({"type": "TASK_TYPE_SYSTEM", "enabled": false, "update_mask": "type,surveyUrl,enabled"}),
         ),
         (
             "/orders/{id}",

@@ -81,8 +81,12 @@ async fn every_operation_calls_its_rpcs_and_responds_with_its_documented_status(
     PATCH /rates/{baseAssetCode}/{quoteAssetCode} 200: RateService/UpdateRate
     GET /tasks 200: TaskService/ListTasks
     POST /tasks 201: TaskService/CreateTask
+    DELETE /tasks/{id} 204: TaskService/DeleteTask
     GET /tasks/{id} 200: TaskService/GetTask
+    PATCH /tasks/{id} 200: TaskService/UpdateTask
     POST /tasks/{id}/complete 200: TaskService/CompleteTask
+    GET /tasks/{id}/completions 200: TaskService/ListTaskCompletions
+    POST /tasks/{id}/reorder 204: TaskService/ReorderTask
     GET /tax-rates 200: TaxRateService/ListTaxRates
     POST /tax-rates 201: TaxRateService/CreateTaxRate
     DELETE /tax-rates/{id} 204: TaxRateService/DeleteTaxRate
@@ -105,6 +109,7 @@ async fn every_operation_calls_its_rpcs_and_responds_with_its_documented_status(
     GET /users/{id} 200: UserService/GetUser
     POST /users/{id}/approve 204: UserService/ApproveUser
     POST /users/{id}/block 204: UserService/BlockUser
+    GET /users/{id}/completions 200: TaskService/ListUserCompletions
     POST /users/{id}/unblock 204: UserService/UnblockUser
     POST /users/{id}/unlock 204: UserService/UnblockUser
     GET /wallets 200: WalletService/ListWallets

@@ -122,18 +122,20 @@ impl Wallets {
         let code = settings
             .bonus_asset_code
             .unwrap_or(settings.default_asset_code);
-        let response = self
-            .assets
-            .clone()
-            .get_asset(GetAssetRequest { code })
-            .await;
-        let asset = required(message(response).map_err(missing_asset)?.asset)?;
-        let reward = RewardAsset {
-            code: asset.code,
-            places: DecimalPlaces::new(asset.decimal_places.into()).map_err(Error::internal)?,
-        };
+        let reward = self.asset(code).await?;
         self.reward.insert((), reward.clone()).await;
         Ok(reward)
+    }
+
+    /// Returns an asset that a setting or a task names.
+    pub(crate) async fn asset(&self, code: String) -> Result<RewardAsset> {
+        let request = GetAssetRequest { code };
+        let response = self.assets.clone().get_asset(request).await;
+        let asset = required(message(response).map_err(missing_asset)?.asset)?;
+        Ok(RewardAsset {
+            code: asset.code,
+            places: DecimalPlaces::new(asset.decimal_places.into()).map_err(Error::internal)?,
+        })
     }
 
     async fn settings(&self) -> Result<wire::Settings> {
@@ -168,7 +170,7 @@ fn unknown_wallet(failure: Failure) -> Failure {
     )
 }
 
-/// A setting of wallet-svc names the asset: that it is missing is never the caller's mistake.
+/// A setting or a task names the asset: that it is missing is never the caller's mistake.
 fn missing_asset(failure: Failure) -> Failure {
     if failure.code != Code::AssetNotFound {
         return failure;

@@ -4,11 +4,12 @@ use platform::{
     clock::to_proto,
     error::{Failure, FieldCode, Violations},
     money::Amount,
+    patch::Patch,
     rank::Rank,
 };
-use proto::identity::v1::{self as wire, CreateTaskRequest};
+use proto::identity::v1::{self as wire, CreateTaskRequest, UpdateTaskRequest};
 
-use super::model::{Completion, NewTask, Task, TaskType, media_url};
+use super::model::{Completion, NewTask, Task, TaskId, TaskPatch, TaskType, media_url};
 use crate::{
     fields::{self, MAX_DESCRIPTION, MAX_NAME, MAX_TEXT},
     user::UserId,
@@ -20,13 +21,7 @@ pub(crate) fn new_task(request: CreateTaskRequest) -> Result<NewTask, Failure> {
     let v = &mut violations;
     let kind = kind(v, request.r#type());
     let amount = amount(v, &request.amount);
-    v.check(
-        "name",
-        !request.name.trim().is_empty(),
-        FieldCode::Required,
-        "is required",
-    );
-    fields::check_text(v, "name", &request.name, MAX_NAME);
+    check_name(v, &request.name);
     fields::check_text(v, "description", &request.description, MAX_DESCRIPTION);
     let button_label = fields::optional_text(v, "buttonLabel", request.button_label, MAX_TEXT);
     let survey_url = fields::optional_url(v, "surveyUrl", request.survey_url);
@@ -56,6 +51,60 @@ pub(crate) fn new_task(request: CreateTaskRequest) -> Result<NewTask, Failure> {
     }
 }
 
+/// Decodes an update. The error names every invalid field.
+pub(crate) fn patch(request: UpdateTaskRequest) -> Result<TaskPatch, Failure> {
+    let mask = request.update_mask.clone().unwrap_or_default().paths;
+    let mut violations = Violations::default();
+    let v = &mut violations;
+    let kind = request.r#type.map(|_| request.r#type());
+    let kind = fields::changed(v, "type", Patch::from_wire("type", kind, &mask));
+    let amount = Patch::from_wire("amount", request.amount, &mask);
+    let rank = Patch::from_wire("order", request.order, &mask);
+    let text = |name: &str, value| Patch::from_wire(name, value, &mask);
+    let patch = TaskPatch {
+        name: fields::changed(v, "name", text("name", request.name))
+            .inspect(|name| check_name(v, name)),
+        description: fields::changed(v, "description", text("description", request.description))
+            .inspect(|text| fields::check_text(v, "description", text, MAX_DESCRIPTION)),
+        kind: kind.and_then(|wire| self::kind(v, wire)),
+        amount: fields::changed(v, "amount", amount).and_then(|text| self::amount(v, &text)),
+        button_label: fields::patched(text("button_label", request.button_label), |text| {
+            fields::optional_text(v, "buttonLabel", text, MAX_TEXT)
+        }),
+        survey_url: fields::patched(text("survey_url", request.survey_url), |text| {
+            fields::optional_url(v, "surveyUrl", text)
+        }),
+        image: fields::patched(text("image", request.image), |text| {
+            fields::optional_text(v, "image", text, MAX_TEXT)
+        }),
+        thumbnail: fields::patched(text("thumbnail", request.thumbnail), |text| {
+            fields::optional_text(v, "thumbnail", text, MAX_TEXT)
+        }),
+        rank: fields::changed(v, "order", rank)
+            .and_then(|text| v.value("order", Rank::parse(&text))),
+        enabled: fields::changed(
+            v,
+            "enabled",
+            Patch::from_wire("enabled", request.enabled, &mask),
+        ),
+        featured: fields::changed(
+            v,
+            "featured",
+            Patch::from_wire("featured", request.featured, &mask),
+        ),
+        custom_data: fields::changed(v, "customData", text("custom_data", request.custom_data))
+            .map(|json| fields::custom_data(v, Some(json))),
+    };
+    violations.finish()?;
+    Ok(patch)
+}
+
+/// Parses the task that another is moved right before.
+pub(crate) fn subsequent_id(text: Option<String>) -> Result<Option<TaskId>, Failure> {
+    let next = text.map(|text| TaskId::parse(&text)).transpose();
+    next.map_err(|invalid| invalid.at("subsequentId"))
+}
+
 /// Parses the user of a completion.
 pub(crate) fn user_id(text: &str) -> Result<UserId, Failure> {
     if text.is_empty() {
@@ -66,6 +115,12 @@ pub(crate) fn user_id(text: &str) -> Result<UserId, Failure> {
         ));
     }
     UserId::parse(text).map_err(|invalid| invalid.at("userId"))
+}
+
+fn check_name(violations: &mut Violations, name: &str) {
+    let is_given = !name.trim().is_empty();
+    violations.check("name", is_given, FieldCode::Required, "is required");
+    fields::check_text(violations, "name", name, MAX_NAME);
 }
 
 fn kind(violations: &mut Violations, wire: wire::TaskType) -> Option<TaskType> {

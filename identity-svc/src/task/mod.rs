@@ -1,5 +1,6 @@
 //! Tasks, which a user can complete once for a reward.
 
+mod completions;
 mod convert;
 mod events;
 pub(crate) mod grpc;
@@ -7,5 +8,6 @@ mod model;
 mod repo;
 mod service;
 
+pub(crate) use completions::Completions;
 pub(crate) use model::TaskId;
 pub(crate) use service::Tasks;

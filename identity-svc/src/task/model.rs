@@ -1,7 +1,12 @@
 //! Tasks, completions, and the rule of completing. Pure.
 
 use chrono::{DateTime, Utc};
-use platform::{ids::Id, money::Amount, rank::Rank};
+use platform::{
+    ids::Id,
+    money::Amount,
+    patch::Patch,
+    rank::{Rank, Ranked},
+};
 
 use crate::{
     error::{Error, Result},
@@ -78,8 +83,26 @@ pub(crate) struct NewTask {
     pub(crate) custom_data: String,
 }
 
+/// An update.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct TaskPatch {
+    pub(crate) name: Option<String>,
+    pub(crate) description: Option<String>,
+    pub(crate) kind: Option<TaskType>,
+    /// In the asset that the task was created with.
+    pub(crate) amount: Option<Amount>,
+    pub(crate) button_label: Patch<String>,
+    pub(crate) survey_url: Patch<String>,
+    pub(crate) image: Patch<String>,
+    pub(crate) thumbnail: Patch<String>,
+    pub(crate) rank: Option<Rank>,
+    pub(crate) enabled: Option<bool>,
+    pub(crate) featured: Option<bool>,
+    pub(crate) custom_data: Option<String>,
+}
+
 /// One user's completion of one task.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
 pub(crate) struct Completion {
     pub(crate) id: CompletionId,
     pub(crate) task_id: TaskId,
@@ -122,6 +145,37 @@ impl NewTask {
 }
 
 impl Task {
+    /// Applies an update that is not empty.
+    pub(crate) fn update(&mut self, patch: TaskPatch, now: DateTime<Utc>) {
+        set(&mut self.name, patch.name);
+        set(&mut self.description, patch.description);
+        set(&mut self.kind, patch.kind);
+        set(&mut self.amount, patch.amount);
+        self.button_label = patch.button_label.or(self.button_label.take());
+        self.survey_url = patch.survey_url.or(self.survey_url.take());
+        self.image = patch.image.or(self.image.take());
+        self.thumbnail = patch.thumbnail.or(self.thumbnail.take());
+        set(&mut self.rank, patch.rank);
+        set(&mut self.enabled, patch.enabled);
+        set(&mut self.featured, patch.featured);
+        set(&mut self.custom_data, patch.custom_data);
+        self.updated_at = now;
+    }
+
+    /// Moves it to another position.
+    pub(crate) fn place(&mut self, rank: Rank, now: DateTime<Utc>) {
+        self.rank = rank;
+        self.updated_at = now;
+    }
+
+    /// Returns its position among the tasks.
+    pub(crate) fn ranked(&self) -> Ranked {
+        Ranked {
+            rank: self.rank,
+            id: self.id.uuid(),
+        }
+    }
+
     /// Checks that the states of the task and of the user allow a completion.
     pub(crate) fn check_completable(&self, user_is_blocked: bool) -> Result<()> {
         if !self.enabled {
@@ -131,6 +185,13 @@ impl Task {
             return Err(Error::InvalidState("the user is blocked"));
         }
         Ok(())
+    }
+}
+
+/// Writes a new value, if there is one.
+fn set<T>(field: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *field = value;
     }
 }
 
@@ -146,7 +207,64 @@ pub(crate) fn media_url(base: &str, text: Option<&str>) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use platform::ids::Ids;
+
     use super::*;
+
+    fn task() -> Task {
+        let new = NewTask {
+            name: "Survey".to_owned(),
+            description: "Ten questions".to_owned(),
+            kind: TaskType::Survey,
+            amount: Amount::parse("1.50").unwrap(),
+            button_label: Some("Start".to_owned()),
+            survey_url: Some("https://x.test".to_owned()),
+            image: None,
+            thumbnail: None,
+            rank: None,
+            enabled: true,
+            featured: false,
+            custom_data: "{}".to_owned(),
+        };
+        let id = Ids::seeded(1).next();
+        new.create(id, "usd".to_owned(), Rank::first(), DateTime::UNIX_EPOCH)
+    }
+
+    #[test]
+    fn an_update_changes_what_it_names() {
+        let now = DateTime::from_timestamp_millis(5).unwrap();
+        let mut updated = task();
+        updated.update(
+            TaskPatch {
+                amount: Some(Amount::parse("2").unwrap()),
+                button_label: Patch::Null,
+                image: Patch::Set("a.png".to_owned()),
+                enabled: Some(false),
+                ..TaskPatch::default()
+            },
+            now,
+        );
+        let expected = Task {
+            amount: Amount::parse("2").unwrap(),
+            button_label: None,
+            image: Some("a.png".to_owned()),
+            enabled: false,
+            updated_at: now,
+            ..task()
+        };
+        assert_eq!(updated, expected);
+    }
+
+    #[test]
+    fn only_enabled_tasks_are_completed_and_not_by_blocked_users() {
+        let disabled = Task {
+            enabled: false,
+            ..task()
+        };
+        assert!(task().check_completable(false).is_ok());
+        assert!(task().check_completable(true).is_err());
+        assert!(disabled.check_completable(false).is_err());
+    }
 
     #[test]
     fn image_paths_are_relative_to_the_media_base() {

@@ -2,13 +2,17 @@
 
 use std::collections::HashSet;
 
+use chrono::{DateTime, Utc};
 use platform::{
     error::Failure,
     list::{Key, List, Page},
     pg,
     rank::Rank,
 };
-use proto::{common::v1::ListRequest, lists::identity::TASKS};
+use proto::{
+    common::v1::ListRequest,
+    lists::identity::{COMPLETIONS, TASKS},
+};
 use sqlx::{PgConnection, PgExecutor};
 
 use super::model::{Completion, Task, TaskId, TaskType};
@@ -20,7 +24,10 @@ use crate::{
 /// Returns the rank after all others.
 pub(super) async fn last_rank_in_tx(conn: &mut PgConnection) -> Result<Rank> {
     let last = sqlx::query_scalar!(
-        r#"select rank::text as "rank!: Rank" from identity.tasks order by rank desc limit 1"#
+        r#"select rank::text as "rank!: Rank" from identity.tasks
+           where deleted_at is null
+           order by rank desc, id desc
+           limit 1"#
     )
     .fetch_optional(conn)
     .await?;
@@ -63,7 +70,7 @@ pub(super) async fn find(db: impl PgExecutor<'_>, id: TaskId) -> Result<Option<T
                   button_label, survey_url, image, thumbnail, rank::text as "rank!: Rank", enabled,
                   featured, custom_data, created_at, updated_at
            from identity.tasks
-           where id = $1"#,
+           where id = $1 and deleted_at is null"#,
         id as _
     )
     .fetch_optional(db)
@@ -76,12 +83,71 @@ pub(super) async fn find_for_share_in_tx(
     id: TaskId,
 ) -> Result<Option<Task>> {
     sqlx::query_scalar!(
-        "select id from identity.tasks where id = $1 for share",
+        "select id from identity.tasks where id = $1 and deleted_at is null for share",
         id as _
     )
     .fetch_optional(&mut *conn)
     .await?;
     find(conn, id).await
+}
+
+/// Finds and locks a task, to change it.
+pub(super) async fn find_for_update_in_tx(
+    conn: &mut PgConnection,
+    id: TaskId,
+) -> Result<Option<Task>> {
+    sqlx::query_scalar!(
+        "select id from identity.tasks where id = $1 and deleted_at is null for update",
+        id as _
+    )
+    .fetch_optional(&mut *conn)
+    .await?;
+    find(conn, id).await
+}
+
+/// Writes a changed task, which the caller has locked.
+pub(super) async fn update_in_tx(conn: &mut PgConnection, task: &Task) -> Result<()> {
+    let updated = sqlx::query!(
+        "update identity.tasks
+         set name = $2, description = $3, kind = $4, amount = $5, button_label = $6,
+             survey_url = $7, image = $8, thumbnail = $9, rank = $10::text::numeric, enabled = $11,
+             featured = $12, custom_data = $13, updated_at = $14
+         where id = $1 and deleted_at is null",
+        task.id as _,
+        task.name,
+        task.description,
+        task.kind as _,
+        task.amount as _,
+        task.button_label.as_deref(),
+        task.survey_url.as_deref(),
+        task.image.as_deref(),
+        task.thumbnail.as_deref(),
+        task.rank as _,
+        task.enabled,
+        task.featured,
+        task.custom_data,
+        task.updated_at,
+    )
+    .execute(conn)
+    .await?;
+    Ok(pg::ensure_affected(updated, 1)?)
+}
+
+/// Marks a task as deleted. Returns `false` if there is none.
+pub(super) async fn delete(
+    db: impl PgExecutor<'_>,
+    id: TaskId,
+    now: DateTime<Utc>,
+) -> Result<bool> {
+    let deleted = sqlx::query!(
+        "update identity.tasks set deleted_at = $2, updated_at = $2
+         where id = $1 and deleted_at is null",
+        id as _,
+        now,
+    )
+    .execute(db)
+    .await?;
+    Ok(deleted.rows_affected() == 1)
 }
 
 /// Lists tasks; without `all`, only enabled ones.
@@ -96,6 +162,7 @@ pub(super) async fn list(
              t.survey_url, t.image, t.thumbnail, t.rank::text as rank, t.enabled, t.featured,
              t.custom_data, t.created_at, t.updated_at",
         )
+        .only("t.deleted_at is null")
         .column("type", "t.kind")
         .column("order", "t.rank");
     let tasks = if all { tasks } else { tasks.only("t.enabled") };
@@ -142,4 +209,28 @@ pub(super) async fn insert_completion_in_tx(
         Error::TaskAlreadyCompleted,
     )]))?;
     Ok(())
+}
+
+/// The owner of a list of completions.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum CompletionsOf {
+    Task(TaskId),
+    User(UserId),
+}
+
+/// Lists the completions of a task or of a user.
+pub(super) async fn list_completions(
+    conn: &mut PgConnection,
+    request: &ListRequest,
+    of: CompletionsOf,
+) -> Result<Page<Completion>, Failure> {
+    let completions = List::new(&COMPLETIONS, "identity.task_completions c", Key::Id("c.id"))
+        .select(
+            "c.id, c.task_id, c.user_id, c.amount, c.asset_code, c.transaction_id, c.created_at",
+        );
+    let completions = match of {
+        CompletionsOf::Task(id) => completions.only_with("c.task_id = ?", Some(id.uuid())),
+        CompletionsOf::User(id) => completions.only_with("c.user_id = ?", Some(id.uuid())),
+    };
+    completions.fetch(conn, request).await
 }

@@ -1,4 +1,5 @@
-//! Creating, reading and completing tasks. Users see only enabled ones.
+//! Creating, reading and changing tasks. Users see only enabled ones, and nobody deleted
+//! ones.
 
 use std::collections::HashSet;
 
@@ -8,24 +9,34 @@ use platform::{
     error::{Code, Failure, FieldCode},
     idempotency::{self, Key, Reply, Started},
     ids::Ids,
-    messaging::outbox,
+    money::Amount,
+    pg,
+    rank::RankedList,
 };
 use proto::{
     common::v1::{ListRequest, PageInfo},
     identity::v1 as wire,
 };
 use sqlx::{PgConnection, PgPool};
+use uuid::Uuid;
 
 use super::{
-    convert, events,
-    model::{Completion, NewTask, Task, TaskId},
+    convert,
+    model::{NewTask, Task, TaskId, TaskPatch},
     repo,
 };
 use crate::{
     SCHEMA,
     clients::wallet::{RewardAsset, Wallets},
     error::{Error, Result},
-    user::{UserId, repo as users},
+    user::UserId,
+};
+
+/// The order of the tasks.
+const RANKED: RankedList = RankedList {
+    table: "identity.tasks",
+    id: "id",
+    only: "deleted_at is null",
 };
 
 #[derive(Debug, Clone)]
@@ -65,7 +76,7 @@ impl Tasks {
             return Ok(reply);
         }
         let asset = self.wallets.reward_asset().await?;
-        check_precision(&new, &asset)?;
+        check_precision(new.amount, &asset)?;
         let mut work = match idempotency::start(&self.pool, SCHEMA, key).await? {
             Started::Replay(reply) => return Ok(reply),
             Started::Fresh(work) => work,
@@ -108,41 +119,77 @@ impl Tasks {
         }))
     }
 
-    /// Records that a user completed a task, once. `TaskCompleted` makes wallet-svc pay the reward.
-    pub(crate) async fn complete(
+    /// Updates a task, and returns it as the caller sees it. An empty patch changes nothing.
+    pub(crate) async fn update(
+        &self,
+        caller: &Caller,
+        id: TaskId,
+        patch: TaskPatch,
+    ) -> Result<wire::Task> {
+        if patch == TaskPatch::default() {
+            return self.get(caller, id).await;
+        }
+        if let Some(amount) = patch.amount {
+            self.check_reward(id, amount).await?;
+        }
+        let mut tx = pg::tx(&self.pool).await?;
+        if patch.rank.is_some() {
+            RANKED.lock_in_tx(&mut tx, Uuid::nil()).await?;
+        }
+        let mut task = lock_in_tx(&mut tx, id).await?;
+        task.update(patch, self.clock.now());
+        repo::update_in_tx(&mut tx, &task).await?;
+        let completed = completed_by(&mut tx, caller, &[id]).await?;
+        tx.commit().await?;
+        Ok(convert::task(
+            task,
+            &self.media_base,
+            completed.contains(&id),
+        ))
+    }
+
+    /// Deletes a task. A completion that runs at the same time comes before, or finds no task.
+    pub(crate) async fn delete(&self, id: TaskId) -> Result<()> {
+        if repo::delete(&self.pool, id, self.clock.now()).await? {
+            return Ok(());
+        }
+        Err(Error::TaskNotFound)
+    }
+
+    /// Moves a task right before another, or to the end, once per key.
+    pub(crate) async fn reorder(
         &self,
         key: Option<&Key>,
-        task_id: TaskId,
-        user_id: UserId,
-    ) -> Result<Reply<wire::TaskCompletion>> {
+        id: TaskId,
+        next: Option<TaskId>,
+    ) -> Result<Reply<()>> {
         let mut work = match idempotency::start(&self.pool, SCHEMA, key).await? {
             Started::Replay(reply) => return Ok(reply),
             Started::Fresh(work) => work,
         };
-        let task = repo::find_for_share_in_tx(&mut work, task_id)
-            .await?
-            .ok_or(Error::TaskNotFound)?;
-        let user = users::find_for_share_in_tx(&mut work, user_id)
-            .await?
-            .ok_or_else(unknown_user)?;
-        task.check_completable(user.blocked)?;
-        let completion = self.new_completion(task, user_id);
-        repo::insert_completion_in_tx(&mut work, &completion).await?;
-        let event = events::completed(self.ids.uuid(), &completion, user.primary_wallet_id);
-        outbox::append_in_tx(&mut work, SCHEMA, [event]).await?;
-        Ok(work.commit(completion.into()).await?)
+        RANKED.lock_in_tx(&mut work, Uuid::nil()).await?;
+        let mut task = lock_in_tx(&mut work, id).await?;
+        let next = match next {
+            Some(next) => {
+                let next = repo::find(&mut *work, next).await?;
+                Some(next.ok_or_else(unknown_subsequent)?.ranked())
+            }
+            None => None,
+        };
+        let room = RANKED.make_room_in_tx(&mut work, Uuid::nil(), task.ranked(), next);
+        if let Some(rank) = room.await? {
+            task.place(rank, self.clock.now());
+            repo::update_in_tx(&mut work, &task).await?;
+        }
+        Ok(work.commit(()).await?)
     }
 
-    fn new_completion(&self, task: Task, user_id: UserId) -> Completion {
-        Completion {
-            id: self.ids.next(),
-            task_id: task.id,
-            user_id,
-            amount: task.amount,
-            asset_code: task.asset_code,
-            transaction_id: self.ids.next(),
-            created_at: self.clock.now(),
-        }
+    /// Checks a new amount of an existing task, whose asset never changes.
+    async fn check_reward(&self, id: TaskId, amount: Amount) -> Result<()> {
+        let task = repo::find(&self.pool, id).await?;
+        let task = task.ok_or(Error::TaskNotFound)?;
+        let asset = self.wallets.asset(task.asset_code).await?;
+        Ok(check_precision(amount, &asset)?)
     }
 }
 
@@ -159,9 +206,15 @@ async fn completed_by(
     repo::find_completed(conn, user_id, tasks).await
 }
 
+/// Reads a task and locks it against every other change.
+async fn lock_in_tx(conn: &mut PgConnection, id: TaskId) -> Result<Task> {
+    let task = repo::find_for_update_in_tx(conn, id).await?;
+    task.ok_or(Error::TaskNotFound)
+}
+
 /// Checks that the amount has no more decimals than its asset.
-fn check_precision(new: &NewTask, asset: &RewardAsset) -> Result<(), Failure> {
-    if new.amount.fits(asset.places) {
+fn check_precision(amount: Amount, asset: &RewardAsset) -> Result<(), Failure> {
+    if amount.fits(asset.places) {
         return Ok(());
     }
     let message = format!("{} has {} decimal places", asset.code, asset.places.get());
@@ -172,7 +225,11 @@ fn check_precision(new: &NewTask, asset: &RewardAsset) -> Result<(), Failure> {
     ))
 }
 
-/// The request named the user in its body: an unknown reference, not a missing resource.
-fn unknown_user() -> Failure {
-    Failure::invalid("userId", FieldCode::UnknownReference, "user not found")
+/// The request named the task in its body.
+fn unknown_subsequent() -> Failure {
+    Failure::invalid(
+        "subsequentId",
+        FieldCode::UnknownReference,
+        "task not found",
+    )
 }

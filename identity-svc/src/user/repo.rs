@@ -208,7 +208,7 @@ pub(super) async fn find_all(conn: &mut PgConnection, ids: &[UserId]) -> Result<
 }
 
 /// Finds a user.
-pub(super) async fn find(conn: &mut PgConnection, id: UserId) -> Result<Option<User>> {
+pub(crate) async fn find(conn: &mut PgConnection, id: UserId) -> Result<Option<User>> {
     Ok(find_all(conn, &[id]).await?.pop())
 }
 

@@ -4,9 +4,12 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 mod auth;
+mod completions;
 mod fake_wallet;
 mod harness;
 mod provisioning;
 mod revocation;
+mod task_calls;
+mod task_changes;
 mod tasks;
 mod users;

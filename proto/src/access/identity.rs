@@ -23,6 +23,11 @@ pub const TABLE: Table = Table {
         all("TaskService/GetTask"),
         all("TaskService/ListTasks"),
         admins("TaskService/CreateTask"),
+        admins("TaskService/UpdateTask"),
+        admins("TaskService/DeleteTask"),
+        admins("TaskService/ReorderTask"),
         admins("TaskService/CompleteTask"),
+        admins("TaskService/ListTaskCompletions"),
+        owners("TaskService/ListUserCompletions", "their own completions"),
     ],
 };

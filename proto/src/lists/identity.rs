@@ -42,3 +42,17 @@ pub const TASKS: ListTable = ListTable::new(
     ],
 )
 .sorted_by(&[asc("order")]);
+
+/// `GET /tasks/:id/completions` and `GET /users/:id/completions`.
+pub const COMPLETIONS: ListTable = ListTable::new(
+    "completions",
+    &[
+        Field::new("amount", Class::Money).sortable(),
+        Field::new("assetCode", Class::CaselessCode),
+        Field::new("createdAt", Class::Time).sortable(),
+        Field::new("id", Class::Id),
+        Field::new("taskId", Class::Id),
+        Field::new("transactionId", Class::Id),
+        Field::new("userId", Class::Id),
+    ],
+);

@@ -1,14 +1,18 @@
-//! Tasks.
+//! Tasks and their completions.
 
 use proto::lists::identity as lists;
 
 use crate::{
     access::Access::{Admin, User},
-    resources::tasks::{self, NewCompletion, NewTask, Task, TaskCompletion},
-    router::route::{Route, get, post},
+    resources::{
+        completions::{self, NewCompletion, TaskCompletion},
+        dto::Reorder,
+        tasks::{self, NewTask, Task, TaskPatch},
+    },
+    router::route::{Route, delete, get, patch, post},
 };
 
-/// Users read the enabled tasks; back offices manage all and complete them.
+/// Users read the enabled tasks and what they completed; back offices manage all and complete them.
 pub(super) fn routes() -> Vec<Route> {
     vec![
         get("/tasks", User, tasks::list).page::<Task>(&lists::TASKS),
@@ -16,8 +20,19 @@ pub(super) fn routes() -> Vec<Route> {
         post("/tasks", Admin, tasks::create)
             .body::<NewTask>()
             .created::<Task>(),
-        post("/tasks/{id}/complete", Admin, tasks::complete)
+        patch("/tasks/{id}", Admin, tasks::update)
+            .body::<TaskPatch>()
+            .response::<Task>(),
+        delete("/tasks/{id}", Admin, tasks::delete),
+        post("/tasks/{id}/complete", Admin, completions::complete)
             .body::<NewCompletion>()
             .response::<TaskCompletion>(),
+        post("/tasks/{id}/reorder", Admin, tasks::reorder)
+            .body::<Reorder>()
+            .no_content(),
+        get("/tasks/{id}/completions", Admin, completions::list_of_task)
+            .page::<TaskCompletion>(&lists::COMPLETIONS),
+        get("/users/{id}/completions", User, completions::list_of_user)
+            .page::<TaskCompletion>(&lists::COMPLETIONS),
     ]
 }

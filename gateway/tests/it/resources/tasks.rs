@@ -115,3 +115,59 @@ async fn a_completion_names_the_user() {
     }
     "#);
 }
+
+#[tokio::test]
+async fn a_task_is_updated_deleted_and_moved() {
+    let app = TestApp::start().await;
+    let path = format!("/tasks/{ID}");
+    let updated = app.patch(&path, &samples::body("TaskPatch")).await;
+    assert_eq!(updated.status, 200);
+    insta::assert_json_snapshot!(updated.call(), @r#"
+    {
+      "rpc": "TaskService/UpdateTask",
+      "message": {
+        "amount": "amount",
+        "button_label": "buttonLabel",
+        "custom_data": "{\"customData\":1}",
+        "description": "description",
+        "enabled": true,
+        "featured": true,
+        "id": "01920000-0000-7000-8000-000000000001",
+        "image": "image",
+        "name": "name",
+        "order": "order",
+        "survey_url": "surveyUrl",
+        "thumbnail": "thumbnail",
+        "type": "TASK_TYPE_MANUAL",
+        "update_mask": "type,name,description,amount,buttonLabel,surveyUrl,image,thumbnail,order,enabled,featured,customData"
+      }
+    }
+    "#);
+    let deleted = app.delete(&path).await;
+    assert_eq!(
+        (deleted.status, &deleted.call().message),
+        (204, &json!({"id": ID}))
+    );
+    let moved = app
+        .post(&format!("{path}/reorder"), &json!({"subsequentId": "n"}))
+        .await;
+    let message = json!({"id": ID, "subsequent_id": "n"});
+    assert_eq!((moved.status, &moved.call().message), (204, &message));
+}
+
+#[tokio::test]
+async fn completions_are_listed_by_task_and_by_user() {
+    let app = TestApp::start().await;
+    let of_task = app
+        .get(&format!("/tasks/{ID}/completions?filter[amount]=gte:1"))
+        .await;
+    assert_eq!(of_task.call().message["task_id"], ID);
+    assert_eq!(
+        of_task.call().message["list"]["filters"][0]["field"],
+        "amount"
+    );
+    let of_user = app.get(&format!("/users/{ID}/completions")).await;
+    assert_eq!(of_user.call().message["user_id"], ID);
+    assert_eq!(of_user.body, of_task.body);
+    assert_eq!(of_user.body["data"][0]["taskId"], "completions.task_id");
+}

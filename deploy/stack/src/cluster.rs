@@ -6,7 +6,6 @@ use std::{
     os::unix::fs::OpenOptionsExt as _,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
-    sync::Arc,
     time::Duration,
 };
 
@@ -32,18 +31,19 @@ pub(crate) struct ClusterOptions {
     pub(crate) data: PathBuf,
     /// The account that runs it, when it isn't ours.
     pub(crate) account: Option<Account>,
-    pub(crate) port: u16,
     /// The superuser's.
     pub(crate) password: String,
     /// Whether commits survive a power cut.
     pub(crate) durable: bool,
-    pub(crate) log: Arc<Log>,
+    /// The directory of the log file.
+    pub(crate) logs: PathBuf,
 }
 
 /// A running cluster.
 #[derive(Debug)]
 pub(crate) struct Cluster {
     process: Process,
+    port: u16,
     url: String,
     programs: PathBuf,
 }
@@ -55,25 +55,31 @@ pub(crate) fn data_version(data: &Path) -> Option<u32> {
 }
 
 impl Cluster {
-    /// Starts the cluster, which is initialised first where it is missing.
-    pub(crate) fn start(options: ClusterOptions) -> Result<Self> {
+    /// Starts the cluster on a port; it is initialised first where it is missing.
+    pub(crate) fn start(options: &ClusterOptions, port: u16) -> Result<Self> {
         options.discard_trusting_data()?;
         if data_version(&options.data).is_none() {
             options.initialise()?;
         }
-        let process = options.spawn()?;
+        let password = &options.password;
         let cluster = Self {
-            process,
-            url: format!(
-                "postgres://postgres:{}@127.0.0.1:{}/postgres",
-                options.password, options.port
-            ),
-            programs: options.installation.path,
+            process: options.spawn(port)?,
+            port,
+            url: format!("postgres://postgres:{password}@127.0.0.1:{port}/postgres"),
+            programs: options.installation.path.clone(),
         };
-        let ping = || database::ping(&cluster.url);
-        cluster.process.wait_until_ready(START_TIMEOUT, &[], ping)?;
+        let probe = || ensure_listening(&options.data, cluster.process.id());
+        cluster
+            .process
+            .wait_until_ready(START_TIMEOUT, &[], probe)?;
+        database::ping(&cluster.url)?;
         database::check_case_mapping(&cluster.url)?;
         Ok(cluster)
+    }
+
+    /// Returns the address of the server, `127.0.0.1:5432`.
+    pub(crate) fn address(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
     }
 
     /// Returns the superuser's URL.
@@ -98,13 +104,13 @@ impl Drop for Cluster {
 }
 
 impl ClusterOptions {
-    fn spawn(&self) -> Result<Process> {
+    fn spawn(&self, port: u16) -> Result<Process> {
         let durable = if self.durable { "on" } else { "off" };
         // Fast shutdown: ends sessions and writes the data.
         let mut command = process::command(&self.program("postgres"), Signal::INT);
         command.arg("-D").arg(&self.data);
         for setting in [
-            &format!("port={}", self.port),
+            &format!("port={port}"),
             "listen_addresses=127.0.0.1",
             // A socket's path is limited to 107 bytes, which a deep clone exceeds.
             "unix_socket_directories=",
@@ -119,7 +125,8 @@ impl ClusterOptions {
             command.args(["-c", setting]);
         }
         self.isolate(&mut command);
-        Process::spawn("Postgres", command, Signal::INT, Arc::clone(&self.log))
+        let log = Log::open(&self.logs, "postgres", None)?;
+        Process::spawn("Postgres", command, Signal::INT, log)
     }
 
     fn program(&self, name: &str) -> PathBuf {
@@ -214,6 +221,19 @@ impl ClusterOptions {
     }
 }
 
+/// Fails until the server of this process accepts connections. Read from the file by which `pg_ctl` waits,
+/// and not asked at the port, where another process may listen that never responds.
+fn ensure_listening(data: &Path, process_id: u32) -> Result<()> {
+    let file = fs::read_to_string(data.join("postmaster.pid"))?;
+    let lines: Vec<_> = file.lines().map(str::trim).collect();
+    let (pid, status) = (lines.first(), lines.get(7));
+    ensure!(
+        pid.is_some_and(|pid| *pid == process_id.to_string()) && status == Some(&"ready"),
+        "it is starting"
+    );
+    Ok(())
+}
+
 /// Returns whether a `pg_hba.conf` has a rule that asks for no password.
 fn trusts(rules: &str) -> bool {
     let rules = rules.lines().filter(|line| !line.starts_with('#'));
@@ -239,29 +259,4 @@ fn locales(major: u32) -> &'static [&'static str] {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{EnvironmentOptions, database::url_with};
-
-    #[test]
-    fn nobody_logs_in_without_a_password() {
-        let (environment, workspace) = EnvironmentOptions::start_scratch_postgres();
-        let url = &environment.postgres_url;
-        let rules = fs::read_to_string(workspace.servers.join("postgres/pg_hba.conf")).unwrap();
-        assert!(!trusts(&rules), "{rules}");
-        database::ping(url).unwrap();
-        for password in ["", "postgres"] {
-            let other = url_with(url, Some(("postgres", password)), "postgres").unwrap();
-            assert!(database::ping(&other).is_err(), "{password:?} is accepted");
-        }
-        drop(environment);
-        workspace.remove().unwrap();
-    }
-
-    #[test]
-    fn rules_without_password_are_found() {
-        let line = |method| format!("# trust\nhost    all  all  127.0.0.1/32  {method}\n");
-        assert!(trusts(&line("trust")));
-        assert!(!trusts(&line("scram-sha-256")));
-    }
-}
+mod tests;

@@ -12,7 +12,6 @@ use clap::{Args, Parser};
 use crate::{
     cluster::{Cluster, ClusterOptions, data_version},
     database, find,
-    logs::Log,
     nats::{
         NatsServer,
         users::{NatsAccess, OPERATOR, Passwords},
@@ -107,12 +106,13 @@ impl EnvironmentOptions {
 
     fn start_nats(&mut self, passwords: &Passwords) -> Result<NatsServer> {
         let program = self.nats_program()?;
-        let port = self.ports.assign("nats", None)?;
-        let log = Log::open(&self.workspace.logs(), "nats", None)?;
         self.servers.nats_server = Some(program.clone());
+        let (workspace, ports) = (&self.workspace, &mut self.ports);
         self.progress.step("Starting NATS", || {
-            let nats = NatsServer::start(&program, self.workspace.clone(), port, passwords, log)?;
-            Ok((nats, format!("NATS with JetStream on 127.0.0.1:{port}")))
+            let start = |port| NatsServer::start(&program, workspace.clone(), port, passwords);
+            let nats = ports.serve("nats", start)?;
+            let started = format!("NATS with JetStream on {}", nats.address());
+            Ok((nats, started))
         })
     }
 
@@ -124,7 +124,6 @@ impl EnvironmentOptions {
             let found = format!("Postgres {}: {}", postgres.version, postgres.path.display());
             Ok((postgres, found))
         })?;
-        let port = self.ports.assign("postgres", None)?;
         let account = self.workspace.account.clone();
         let user = account
             .as_ref()
@@ -133,14 +132,16 @@ impl EnvironmentOptions {
             installation,
             data,
             account,
-            port,
             password: self.secrets()?.database_password,
             durable: self.durable,
-            log: Log::open(&self.workspace.logs(), "postgres", None)?,
+            logs: self.workspace.logs(),
         };
+        let ports = &mut self.ports;
         self.progress.step("Starting Postgres", || {
-            let started = format!("Postgres on 127.0.0.1:{port}{}", user.unwrap_or_default());
-            Ok((Cluster::start(options)?, started))
+            let cluster = ports.serve("postgres", |port| Cluster::start(&options, port))?;
+            let (address, user) = (cluster.address(), user.unwrap_or_default());
+            let started = format!("Postgres on {address}{user}");
+            Ok((cluster, started))
         })
     }
 }
@@ -149,8 +150,7 @@ impl EnvironmentOptions {
 impl EnvironmentOptions {
     /// Starts a Postgres of a test's own, in directories that the test removes.
     pub(crate) fn start_scratch_postgres() -> (Environment, Workspace) {
-        let name = format!("test/stacks/scratch-{:016x}", rand::random::<u64>());
-        let workspace = Workspace::current().unwrap().subdirectory(&name).unwrap();
+        let workspace = Workspace::scratch();
         let options = Self {
             servers: ServerOptions {
                 nats_url: Some("nats://127.0.0.1:1".to_owned()),
@@ -160,6 +160,15 @@ impl EnvironmentOptions {
             ..Self::new(workspace.clone())
         };
         (Environment::start(options).unwrap(), workspace)
+    }
+
+    /// Returns the NATS server of the test run, or else one that is searched for.
+    pub(crate) fn nats_program_of_tests(workspace: &Workspace) -> PathBuf {
+        let options = Self {
+            servers: ServerOptions::from_env().unwrap(),
+            ..Self::new(workspace.clone())
+        };
+        options.nats_program().unwrap()
     }
 }
 

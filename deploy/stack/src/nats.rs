@@ -3,7 +3,7 @@
 use std::{
     ffi::OsStr,
     fs,
-    io::{BufRead as _, BufReader},
+    io::{BufRead as _, BufReader, Read as _},
     net::{Ipv4Addr, SocketAddr, TcpStream},
     os::unix::fs::DirBuilderExt as _,
     path::{Path, PathBuf},
@@ -27,12 +27,16 @@ pub(crate) mod users;
 const START_TIMEOUT: Duration = Duration::from_secs(20);
 const STOP_TIMEOUT: Duration = Duration::from_secs(10);
 const PROBE_TIMEOUT: Duration = Duration::from_secs(1);
+/// Bytes of a greeting; a server of another kind may send any number.
+const MAX_GREETING: u64 = 8 << 10;
 
 /// A server that can be stopped and started again with its data.
 #[derive(Debug)]
 pub(crate) struct NatsServer {
     program: PathBuf,
     config: PathBuf,
+    /// Tells this server from another one that listens on the same port.
+    name: String,
     port: u16,
     workspace: Workspace,
     log: Arc<Log>,
@@ -47,11 +51,11 @@ impl NatsServer {
         workspace: Workspace,
         port: u16,
         passwords: &Passwords,
-        log: Arc<Log>,
     ) -> Result<Self> {
         let home = workspace.subdirectory("nats")?.servers;
         let (config, store) = (home.join("nats.conf"), home.join("jetstream"));
-        let text = configuration(&store, port)? + &passwords.authorization();
+        let name = format!("guerdon-{:08x}", rand::random::<u32>());
+        let text = configuration(&name, &store, port)? + &passwords.authorization();
         envfile::write_private(&config, &text)?;
         let mut directory = fs::DirBuilder::new();
         directory.recursive(true).mode(0o700).create(&store)?;
@@ -62,9 +66,10 @@ impl NatsServer {
         let server = Self {
             program: runnable(program, &workspace)?,
             config,
+            name,
             port,
+            log: Log::open(&workspace.logs(), "nats", None)?,
             workspace,
-            log,
             process: Mutex::default(),
         };
         server.start_again()?;
@@ -79,7 +84,7 @@ impl NatsServer {
         command.arg("--config").arg(&self.config);
         self.workspace.isolate(&mut command, "nats")?;
         let process = Process::spawn("NATS", command, Signal::TERM, Arc::clone(&self.log))?;
-        process.wait_until_ready(START_TIMEOUT, &[], || probe(self.port))?;
+        process.wait_until_ready(START_TIMEOUT, &[], || self.probe())?;
         *running = Some(process);
         Ok(())
     }
@@ -105,6 +110,21 @@ impl NatsServer {
         format!("127.0.0.1:{}", self.port)
     }
 
+    /// Reads the line by which a NATS server greets its clients; it has the server's name.
+    fn probe(&self) -> Result<()> {
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, self.port));
+        let stream = TcpStream::connect_timeout(&address, PROBE_TIMEOUT)?;
+        stream.set_read_timeout(Some(PROBE_TIMEOUT))?;
+        let mut line = String::new();
+        BufReader::new(stream.take(MAX_GREETING)).read_line(&mut line)?;
+        ensure!(
+            line.starts_with("INFO ") && line.contains(&self.name),
+            "another server listens on port {}",
+            self.port
+        );
+        Ok(())
+    }
+
     fn process(&self) -> MutexGuard<'_, Option<Process>> {
         self.process.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -126,39 +146,49 @@ fn runnable(program: &Path, workspace: &Workspace) -> Result<PathBuf> {
     Ok(workspace.runnable(directory, &[name])?.join(name))
 }
 
-/// Reads the line by which a NATS server greets its clients.
-fn probe(port: u16) -> Result<()> {
-    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-    let stream = TcpStream::connect_timeout(&address, PROBE_TIMEOUT)?;
-    stream.set_read_timeout(Some(PROBE_TIMEOUT))?;
-    let mut line = String::new();
-    BufReader::new(stream).read_line(&mut line)?;
-    ensure!(
-        line.starts_with("INFO "),
-        "port {port} is not a NATS server"
-    );
-    Ok(())
-}
-
 /// `sync_interval: always`: by default the server acknowledges messages that are not on disk yet.
-fn configuration(store: &Path, port: u16) -> Result<String> {
+fn configuration(name: &str, store: &Path, port: u16) -> Result<String> {
     let store = store.display().to_string();
     // JSON strings are also strings of the server's configuration language.
     let store = serde_json::to_string(&store)?;
     Ok(format!(
         "listen: \"127.0.0.1:{port}\"\n\
-         server_name: guerdon\n\
+         server_name: {name}\n\
          jetstream {{\n  store_dir: {store}\n  sync_interval: always\n}}\n"
     ))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::{cell::OnceCell, net::TcpListener};
+
     use super::*;
+    use crate::{EnvironmentOptions, ports::Ports};
+
+    #[test]
+    fn a_server_whose_port_was_taken_starts_on_another() {
+        let workspace = Workspace::scratch();
+        let program = EnvironmentOptions::nats_program_of_tests(&workspace);
+        let passwords = Passwords::complete(str::to_lowercase);
+        let taken = OnceCell::new();
+        let start = |port| {
+            // Assigned, and taken before the first start.
+            taken.get_or_init(|| TcpListener::bind((Ipv4Addr::LOCALHOST, port)).unwrap());
+            NatsServer::start(&program, workspace.clone(), port, &passwords)
+        };
+        let server = Ports::default().serve("nats", start).unwrap();
+        let taken = taken.get().unwrap().local_addr().unwrap();
+        assert_ne!(server.address(), taken.to_string());
+        server.probe().unwrap();
+        let config = fs::read_to_string(&server.config).unwrap();
+        assert!(config.contains(&server.address()), "{config}");
+        drop(server);
+        workspace.remove().unwrap();
+    }
 
     #[test]
     fn messages_are_synced_before_they_are_acknowledged() {
-        let text = configuration(Path::new("/data/my \"nats\""), 4333).unwrap();
+        let text = configuration("x", Path::new("/data/my \"nats\""), 4333).unwrap();
         assert!(text.contains("sync_interval: always"));
         assert!(text.contains("listen: \"127.0.0.1:4333\""));
         assert!(text.contains(r#"store_dir: "/data/my \"nats\"""#));

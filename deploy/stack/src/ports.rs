@@ -3,7 +3,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fs,
+    fs, io,
     net::{Ipv4Addr, TcpListener},
     path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
@@ -16,6 +16,8 @@ use rand::Rng as _;
 /// its process restarts.
 const RANGE: std::ops::Range<u16> = 20_000..32_000;
 const MAX_DRAWS: usize = 500;
+/// Starts with other ports before a start fails.
+pub(crate) const MAX_CHANGES: usize = 10;
 
 /// Ports drawn by this process. A drawn port looks free until its owner listens: without this, two
 /// stacks that start together could draw the same one.
@@ -60,6 +62,25 @@ impl Ports {
         self.assign(purpose, None)
     }
 
+    /// Starts a server on the port of `purpose`. When another process has taken the port since it was
+    /// assigned, starts the server again on another one.
+    pub(crate) fn serve<T>(
+        &mut self,
+        purpose: &str,
+        start: impl Fn(u16) -> Result<T>,
+    ) -> Result<T> {
+        let mut started = start(self.assign(purpose, None)?);
+        for _ in 0..MAX_CHANGES {
+            match &started {
+                Err(error) if is_address_in_use(error) => {
+                    started = start(self.reassign(purpose)?);
+                }
+                _ => break,
+            }
+        }
+        started
+    }
+
     fn save(&self) -> Result<()> {
         let Some(file) = &self.file else {
             return Ok(());
@@ -76,6 +97,11 @@ fn draw() -> Option<u16> {
     let port = rand::rng().random_range(RANGE);
     let mut drawn = DRAWN.lock().unwrap_or_else(PoisonError::into_inner);
     drawn.insert(port).then_some(port)
+}
+
+fn is_address_in_use(error: &anyhow::Error) -> bool {
+    let mut causes = error.chain().filter_map(|cause| cause.downcast_ref());
+    causes.any(|cause: &io::Error| cause.kind() == io::ErrorKind::AddrInUse)
 }
 
 /// Returns whether nobody listens on the port.
@@ -115,6 +141,8 @@ fn listener_inode(table: &str, port: u16) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::{Cell, RefCell};
+
     use super::*;
 
     fn listener() -> (TcpListener, u16) {
@@ -135,6 +163,46 @@ mod tests {
         let mut ports = Ports::default();
         let first = ports.assign("wallet", None).unwrap();
         assert_ne!(ports.assign("orders", Some(first)).unwrap(), first);
+    }
+
+    fn address_in_use() -> anyhow::Error {
+        anyhow::Error::new(io::Error::from(io::ErrorKind::AddrInUse)).context("it has ended")
+    }
+
+    #[test]
+    fn a_server_whose_port_is_taken_gets_another_a_few_times() {
+        let tried = RefCell::new(BTreeSet::new());
+        let served: Result<()> = Ports::default().serve("nats", |port| {
+            assert!(tried.borrow_mut().insert(port), "{port} is tried twice");
+            Err(address_in_use())
+        });
+        assert_eq!(served.unwrap_err().to_string(), "it has ended");
+        assert_eq!(tried.into_inner().len(), 1 + MAX_CHANGES);
+    }
+
+    #[test]
+    fn a_server_that_fails_otherwise_is_not_started_again() {
+        let starts = Cell::new(0);
+        let served: Result<()> = Ports::default().serve("nats", |_| {
+            starts.set(starts.get() + 1);
+            anyhow::bail!("no such program")
+        });
+        assert_eq!(served.unwrap_err().to_string(), "no such program");
+        assert_eq!(starts.get(), 1);
+    }
+
+    #[test]
+    fn the_next_run_gets_the_port_that_a_server_changed_to() {
+        let file = std::env::temp_dir().join(format!("stack-changed-{}", std::process::id()));
+        let taken = Cell::new(None);
+        let start = |port| match taken.replace(Some(port)) {
+            None => Err(address_in_use()),
+            Some(_) => Ok(port),
+        };
+        let used = Ports::saved_in(&file).serve("nats", start).unwrap();
+        let again = Ports::saved_in(&file).assign("nats", None).unwrap();
+        fs::remove_file(file).unwrap();
+        assert_eq!(used, again);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::{
         Arc, LazyLock, Mutex, MutexGuard, PoisonError,
         mpsc::{Sender, SyncSender, channel, sync_channel},
     },
-    thread,
+    thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
 
@@ -22,6 +22,10 @@ use crate::logs::Log;
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// The time to stop when a [`Process`] is dropped without [`Process::stop`].
 const DROP_TIMEOUT: Duration = Duration::from_secs(5);
+/// The time to read the output of a process that has ended; longer only while its children write on.
+const LOG_TIMEOUT: Duration = Duration::from_secs(1);
+/// The system's text for EADDRINUSE, which servers write with and without a capital letter.
+const ADDRESS_IN_USE: &str = "address already in use";
 
 /// A child process, running or ended.
 #[derive(Debug)]
@@ -30,6 +34,7 @@ pub(crate) struct Process {
     stop_signal: Signal,
     child: Mutex<Child>,
     log: Arc<Log>,
+    follower: JoinHandle<()>,
 }
 
 impl Process {
@@ -49,13 +54,14 @@ impl Process {
             .stderr(writer);
         let child = spawn_from_permanent_thread(command);
         let child = child.with_context(|| format!("cannot start {name}"))?;
-        let follower = Arc::clone(&log);
-        thread::spawn(move || follower.follow(reader));
+        let output = Arc::clone(&log);
+        let follower = thread::spawn(move || output.follow(reader));
         Ok(Self {
             name: name.to_owned(),
             stop_signal,
             child: Mutex::new(child),
             log,
+            follower,
         })
     }
 
@@ -68,16 +74,22 @@ impl Process {
         self.child().try_wait().ok().flatten()
     }
 
-    /// Fails, with the last lines of output, when the process has ended.
+    /// Fails, with the last lines of output, when the process has ended. The error has an
+    /// [`io::Error`] as its cause where the lines say that an address is in use.
     pub(crate) fn check(&self) -> Result<()> {
         let Some(status) = self.exit_status() else {
             return Ok(());
         };
-        bail!(
-            "{} has ended ({status}). Its last lines:\n{}",
-            self.name,
-            self.log.last_lines(20)
-        )
+        poll(LOG_TIMEOUT, || self.follower.is_finished().then_some(()));
+        let lines = self.log.last_lines(20);
+        let ended = format!(
+            "{} has ended ({status}). Its last lines:\n{lines}",
+            self.name
+        );
+        if lines.to_lowercase().contains(ADDRESS_IN_USE) {
+            return Err(io::Error::from(io::ErrorKind::AddrInUse)).context(ended);
+        }
+        bail!(ended)
     }
 
     /// Calls `probe` until it succeeds. Fails after `timeout`, and when this process or one of `group`

@@ -88,6 +88,13 @@ impl Workspace {
         Ok(workspace)
     }
 
+    /// Makes the directories of a test, which the test removes.
+    #[cfg(test)]
+    pub(crate) fn scratch() -> Self {
+        let name = format!("test/stacks/scratch-{:016x}", rand::random::<u64>());
+        Self::current().unwrap().subdirectory(&name).unwrap()
+    }
+
     /// Returns the directory of log files.
     pub(crate) fn logs(&self) -> PathBuf {
         self.state.join("logs")

@@ -9,6 +9,7 @@ use super::Stack;
 use crate::{
     http,
     logs::Log,
+    ports,
     process::Process,
     service::GATEWAY,
     wiring::{Instance, Variable},
@@ -19,8 +20,6 @@ const READY_TIMEOUT: Duration = Duration::from_mins(1);
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 /// The exit code of a program whose address is taken: `platform::service`.
 const ADDRESS_IN_USE: i32 = 98;
-/// Starts with other ports before the start fails.
-const MAX_PORT_CHANGES: usize = 10;
 
 impl Stack {
     pub(super) fn set_up_database(&self) -> Result<()> {
@@ -40,7 +39,7 @@ impl Stack {
         let progress = self.environment().options.progress;
         progress.step("Starting the services", || {
             let mut started = self.start_all();
-            for _ in 0..MAX_PORT_CHANGES {
+            for _ in 0..ports::MAX_CHANGES {
                 if started.is_ok() || !self.replace_taken_ports()? {
                     break;
                 }

@@ -21,6 +21,8 @@ pub(super) struct Method {
     pub(super) label: String,
     /// Whether its response is a stream.
     pub(super) streams: bool,
+    /// Whether it reads a list: `ListOrders`.
+    pub(super) lists: bool,
     pub(super) access: &'static Row,
 }
 
@@ -44,6 +46,7 @@ fn methods(file: &FileDescriptorProto) -> impl Iterator<Item = (String, Method)>
                 label: label(package, service.name(), method.name()),
                 name: method.name().to_owned(),
                 streams: method.server_streaming(),
+                lists: method.name().starts_with("List"),
                 service: service_name,
                 access: access::of(&rpc),
             };
@@ -78,7 +81,12 @@ mod tests {
         let method = find("/guerdon.identity.v1.AuthService/ExchangeApiKey").unwrap();
         assert_eq!(method.label, "identity.auth.exchange_api_key");
         assert_eq!(method.name, "ExchangeApiKey");
-        assert!(!method.streams);
+        assert!(!method.streams && !method.lists);
+        assert!(
+            find("/guerdon.orders.v1.OrderService/ListOrders")
+                .unwrap()
+                .lists
+        );
         assert_eq!(find("/guerdon.identity.v1.AuthService/Nonsense"), None);
         assert_eq!(find("/grpc.health.v1.Health/Check"), None);
     }

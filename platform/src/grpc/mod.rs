@@ -1,7 +1,8 @@
 //! gRPC between the processes: one way to serve ([`server`]), one way to call ([`client`]).
 //!
 //! A service adds its generated servers to a [`server::Server`]. Its layer does for every method:
-//! authentication, access by the table of RPCs ([`proto::access`]), trace, deadline, panics, metrics, logging, drain. A handler takes
+//! authentication, access by the table of RPCs ([`proto::access`]), a limit of a caller's lists, trace,
+//! deadline, panics, metrics, logging, drain. A handler takes
 //! its request apart with [`Call`], calls the use case, and encodes the result:
 //!
 //! ```no_run

@@ -2,6 +2,7 @@
 
 mod access;
 mod availability;
+mod lists;
 mod tls;
 
 use std::{sync::Arc, time::Duration};

@@ -17,10 +17,18 @@ use crate::error::{Code, Failure};
 /// Attempts at a transaction that fails with a deadlock or a serialization failure.
 const MAX_ATTEMPTS: u32 = 6;
 
+const QUERY_CANCELED: &str = "57014";
+
 /// SQLSTATEs after which a retry may succeed: lock and statement timeouts, an idle transaction ended
 /// by the server, and a server that is starting or stopping.
 const TRANSIENT: [&str; 7] = [
-    "55P03", "57014", "25P03", "57P01", "57P02", "57P03", "57P05",
+    "55P03",
+    QUERY_CANCELED,
+    "25P03",
+    "57P01",
+    "57P02",
+    "57P03",
+    "57P05",
 ];
 
 /// SQLSTATEs that say that the session is of no use any more: its server is read-only, as after a
@@ -49,6 +57,12 @@ pub fn is_transient(error: &sqlx::Error) -> bool {
         }),
         _ => false,
     }
+}
+
+/// Returns whether the server cancelled the statement, which took longer than it may.
+pub(crate) fn is_canceled(error: &sqlx::Error) -> bool {
+    let code = error.as_database_error().and_then(DatabaseError::code);
+    code.is_some_and(|code| code == QUERY_CANCELED)
 }
 
 /// Whether only another session can succeed.

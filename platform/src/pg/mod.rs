@@ -15,6 +15,7 @@ use sqlx::{
 };
 use tokio::time::{Instant, sleep, timeout};
 
+pub(crate) use errors::is_canceled;
 pub use errors::{ensure_affected, is_transient, on_constraint, retry_serialization};
 pub use pool::{Options, connect};
 pub use server::{UnsupportedServer, is_reachable, wait_until_ready};
@@ -96,6 +97,27 @@ pub async fn tx(pool: &PgPool) -> Result<Transaction<'static, Postgres>, sqlx::E
     begun
         .await
         .unwrap_or_else(|_stopped| Err(sqlx::Error::WorkerCrashed))
+}
+
+/// Begins a read-only transaction in which a statement may run for `limit`. Dropping it rolls it back. A
+/// caller that is cancelled here leaves the connection in it; the pool discards such a connection.
+pub(crate) async fn read_only_within(
+    limit: Duration,
+    connection: &mut PgConnection,
+) -> Result<Transaction<'_, Postgres>, sqlx::Error> {
+    let millis = limit.as_millis();
+    let set =
+        format!("set local transaction_read_only = on; set local statement_timeout = {millis}");
+    if connection.is_in_transaction() {
+        let mut savepoint = connection.begin().await?;
+        let set = sqlx::raw_sql(AssertSqlSafe(set));
+        set.execute(&mut *savepoint).await?;
+        Ok(savepoint)
+    } else {
+        // One round trip.
+        let begin = AssertSqlSafe(format!("begin; {set}"));
+        connection.begin_with(begin).await
+    }
 }
 
 /// Runs the migrations of a schema as its owner role. Waits up to a minute for the database.

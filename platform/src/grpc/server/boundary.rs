@@ -1,4 +1,5 @@
-//! The layer around every RPC: trace, authentication, deadline, panics, metrics, one log line.
+//! The layer around every RPC: trace, authentication, limit of lists, deadline, panics, metrics, one log
+//! line.
 
 use std::{
     convert::Infallible,
@@ -21,7 +22,10 @@ use tonic::{Status, body::Body};
 use tower::{Layer, Service};
 use tracing::{Instrument as _, Span, debug, error, field::Empty, info_span, warn};
 
-use super::shutdown::ShutdownStream;
+use super::{
+    lists::{ListLimit, Turn},
+    shutdown::ShutdownStream,
+};
 use crate::{
     auth::{Caller, TokenVerifier},
     error::{Code, Failure},
@@ -47,6 +51,7 @@ pub(super) struct Boundary(Arc<Shared>);
 
 struct Shared {
     verifier: TokenVerifier,
+    lists: ListLimit,
     tasks: TaskTracker,
     stop: CancellationToken,
 }
@@ -59,6 +64,7 @@ impl Boundary {
     ) -> Self {
         Self(Arc::new(Shared {
             verifier,
+            lists: ListLimit::default(),
             tasks,
             stop,
         }))
@@ -157,8 +163,16 @@ impl Shared {
             Err(failure) if failure.code == Code::Forbidden => return error_response(failure),
             Err(failure) => return challenge(failure),
         }
+        let turn = match self.turn(method, request.extensions().get()).await {
+            Ok(turn) => turn,
+            Err(failure) => return error_response(failure),
+        };
         let deadline = deadline::received(request.headers());
         let work = timeout(HANDLER_TIMEOUT, inner.call(request));
+        let work = async {
+            let _turn = turn;
+            work.await
+        };
         let work = deadline::within(deadline, work);
         let task = self.tasks.spawn(work.in_current_span());
         let expired = async {
@@ -201,6 +215,18 @@ impl Shared {
             return Err(refusal);
         }
         Ok(Some(caller))
+    }
+
+    /// Waits for the turn of a list of this caller.
+    async fn turn(
+        &self,
+        method: &Method,
+        caller: Option<&Caller>,
+    ) -> Result<Option<Turn>, Failure> {
+        match caller.filter(|_| method.lists) {
+            Some(caller) => self.lists.admit(caller).await.map(Some),
+            None => Ok(None),
+        }
     }
 
     async fn verify(&self, headers: &HeaderMap) -> Result<Arc<Caller>, Failure> {

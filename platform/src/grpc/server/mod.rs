@@ -19,6 +19,7 @@
 //! ```
 
 mod boundary;
+mod lists;
 mod shutdown;
 
 use std::{convert::Infallible, net::SocketAddr, time::Duration};

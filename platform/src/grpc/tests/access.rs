@@ -50,7 +50,7 @@ async fn code_at(url: &str, path: &str, authorization: Option<&str>) -> tonic::C
     crate::grpc::code_of(&response.await.unwrap())
 }
 
-async fn bind(settings: &config::Grpc) -> Server {
+pub(super) async fn bind(settings: &config::Grpc) -> Server {
     let verifier = TokenVerifier::fixed(&issuer().jwks_json()).unwrap();
     let listen = "127.0.0.1:0".parse().unwrap();
     Server::bind(
@@ -65,7 +65,7 @@ async fn bind(settings: &config::Grpc) -> Server {
 }
 
 /// Serves until the end of the test.
-fn run(server: Server) -> (String, tokio_util::sync::DropGuard) {
+pub(super) fn run(server: Server) -> (String, tokio_util::sync::DropGuard) {
     let url = format!("http://{}", server.local_addr());
     let stop = CancellationToken::new();
     tokio::spawn(server.serve(stop.clone()));

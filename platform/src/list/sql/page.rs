@@ -3,15 +3,22 @@
 //! A page is bounded in rows by the request and in bytes by [`MAX_PAGE_BYTES`]: where its rows would
 //! pass that, it ends early, and its cursor leads to the rest.
 
+use std::time::Duration;
+
 use futures::TryStreamExt as _;
 use proto::common::v1::{ListRequest, PageInfo};
 use sqlx::{FromRow, PgConnection, Row, ValueRef as _, postgres::PgRow};
 
 use super::{List, Search, Sql, cursor, statement::Statement};
 use crate::{
-    error::Failure,
+    error::{Code, Failure},
     list::check::{Checked, Start, check},
+    pg,
 };
+
+/// How long a statement of a list may run: a list that takes longer lacks an index, and holds one of the
+/// process's few connections.
+const STATEMENT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Bytes of the rows of a page, unless one row alone has more.
 pub const MAX_PAGE_BYTES: usize = 8 * 1024 * 1024;
@@ -139,7 +146,7 @@ impl<T> Page<T> {
 
 impl List {
     /// Reads the page that the request asks for, up to twice [`MAX_PAGE_BYTES`]; [`Page::encode`] ends it
-    /// exactly.
+    /// exactly. A list that takes longer than a second is `timeout`.
     pub async fn fetch<T>(
         &self,
         conn: &mut PgConnection,
@@ -150,14 +157,16 @@ impl List {
     {
         let checked = check(self.table, request)?;
         let statement = self.statement(request, &checked)?;
-        let read = self.read(conn, &statement, &checked).await?;
+        // Dropped, not committed: the rollback is sent with the next statement of the connection.
+        let mut tx = pg::read_only_within(STATEMENT_TIMEOUT, conn).await?;
+        let read = self.read(&mut tx, &statement, &checked).await?;
         let total = match read.total {
             Some(total) => total,
             None if checked.start == Start::Number(1) => 0,
             None => {
                 let mut count = statement.count();
                 let count = count.build_query_scalar().persistent(false);
-                count.fetch_one(conn).await?
+                count.fetch_one(&mut *tx).await.map_err(failure)?
             }
         };
         let next_cursor = if read.more {
@@ -199,7 +208,7 @@ impl List {
         // Planned for its values each time: the best plan for a wallet with ten rows differs from
         // the best for one with half of the table, and no plan serves both.
         let mut rows = sql.build().persistent(false).fetch(conn);
-        while let Some(row) = rows.try_next().await? {
+        while let Some(row) = rows.try_next().await.map_err(failure)? {
             bytes = bytes.saturating_add(bytes_of(&row)?);
             if read.total.is_none() {
                 read.total = Some(row.try_get("list_total")?);
@@ -247,6 +256,15 @@ struct Read<T> {
     /// Whether there are rows after them.
     more: bool,
     cursors: Cursors,
+}
+
+/// Tells a list that took too long from a database that is unavailable: it is no use to try it again soon.
+fn failure(error: sqlx::Error) -> Failure {
+    if pg::is_canceled(&error) {
+        Failure::new(Code::Timeout, "the list took too long").with_source(error)
+    } else {
+        error.into()
+    }
 }
 
 fn bytes_of(row: &PgRow) -> Result<usize, sqlx::Error> {

@@ -2,7 +2,7 @@ use proto::{
     common::v1::Sort,
     lists::{Class, Field, ListTable, asc},
 };
-use sqlx::PgPool;
+use sqlx::{Connection as _, PgPool};
 
 use super::*;
 use crate::list::Key;
@@ -101,4 +101,45 @@ async fn a_page_of_small_rows_says_one_cursor(pool: PgPool) {
     let mut whole = page(&pool, None).await;
     whole.truncate(0);
     assert_eq!(whole.rows.len(), 1);
+}
+
+/// A list whose statement runs for as long as the table's text says.
+fn slow() -> List {
+    let waits = "pg_sleep(length(text) / 1000.0) is not null";
+    List::new(&TEXTS, "texts", Key::Text("n"))
+        .select("text")
+        .only(waits)
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_list_that_takes_longer_than_a_second_is_ended(pool: PgPool) {
+    texts(&pool, &[30_000]).await;
+    let mut conn = pool.acquire().await.unwrap();
+    let started = std::time::Instant::now();
+    let page: Result<Page<(String,)>, _> = slow().fetch(&mut conn, &ListRequest::default()).await;
+    let failure = page.unwrap_err();
+    assert_eq!(failure.code, Code::Timeout);
+    assert!(failure.retry_after.is_some());
+    let elapsed = started.elapsed();
+    assert!((1..10).contains(&elapsed.as_secs()), "{elapsed:?}");
+    // The connection is as it was.
+    let limit: String = sqlx::query_scalar("show statement_timeout")
+        .fetch_one(&mut *conn)
+        .await
+        .unwrap();
+    assert_eq!(limit, "0");
+    let write = sqlx::query("insert into texts values (2, 'x')");
+    write.execute(&mut *conn).await.unwrap();
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_list_inside_a_transaction_is_ended_too_and_the_transaction_goes_on(pool: PgPool) {
+    texts(&pool, &[30_000]).await;
+    let mut conn = pool.acquire().await.unwrap();
+    let mut tx = conn.begin().await.unwrap();
+    let page: Result<Page<(String,)>, _> = slow().fetch(&mut tx, &ListRequest::default()).await;
+    assert_eq!(page.unwrap_err().code, Code::Timeout);
+    let write = sqlx::query("insert into texts values (2, 'x')");
+    write.execute(&mut *tx).await.unwrap();
+    tx.commit().await.unwrap();
 }

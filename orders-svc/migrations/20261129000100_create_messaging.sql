@@ -40,7 +40,8 @@ create table orders.inbox (
 );
 create index inbox_applied_at_idx on orders.inbox using brin (applied_at);
 
--- Events that a consumer failed to apply: retried while parked_at is null, afterwards only by replay.
+-- Events that a consumer failed to apply, or that JetStream refuses (consumer relay): retried while
+-- parked_at is null, afterwards only by the command dead-letters.
 create table orders.dead_letters (
     consumer text not null,
     event_id uuid not null,

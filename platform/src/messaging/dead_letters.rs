@@ -1,26 +1,36 @@
-//! Dead letters: events that a consumer failed to apply, still retried or parked.
+//! Dead letters: events that a consumer failed to apply, or that JetStream refuses to store, still
+//! retried or parked.
 
 use std::{collections::BTreeMap, time::Duration};
 
 use anyhow::Context as _;
-use async_nats::{HeaderMap, header::NATS_MESSAGE_ID, jetstream::Context};
+use async_nats::{
+    HeaderMap,
+    header::NATS_MESSAGE_ID,
+    jetstream::{Context, context::PublishError},
+};
 use chrono::{DateTime, Utc};
 use sqlx::{PgPool, types::Json};
 use tokio::time::timeout;
 use uuid::Uuid;
 
+use super::publish::{Refused, is_refusal};
 use crate::pg::Schema;
 
 /// Characters of a stored reason; longer ones are truncated.
 const MAX_REASON: usize = 2_000;
 const ACK_TIMEOUT: Duration = Duration::from_secs(4);
+/// The consumer of an event that JetStream refuses: nobody has received it.
+const RELAY: &str = "relay";
+/// Refusals after which the relay's event is parked; some seconds, in which an operator may raise a limit.
+const MAX_REFUSALS: i32 = 10;
 /// The header that names the only consumer of a retried event.
 const ADDRESSEE: &str = "guerdon-consumer";
 
 /// A parked event.
 #[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
 pub struct DeadLetter {
-    /// Name of the consumer, `<service>-<event>`.
+    /// Name of the consumer, `<service>-<event>`; `relay` for an event that JetStream refuses.
     pub consumer: String,
     /// Id of the event.
     pub event_id: Uuid,
@@ -45,8 +55,29 @@ pub(super) fn is_addressed_to(consumer: &str, message: &async_nats::Message) -> 
 pub(super) struct FailedDelivery<'m> {
     pub(super) consumer: &'m str,
     pub(super) event_id: Uuid,
-    pub(super) message: &'m async_nats::Message,
+    pub(super) subject: &'m str,
+    pub(super) headers: Option<&'m HeaderMap>,
+    pub(super) payload: &'m [u8],
     pub(super) reason: &'m str,
+}
+
+/// Counts a refusal of the relay's event, and returns whether the event is parked.
+pub(super) async fn record_refusal(
+    pool: &PgPool,
+    schema: Schema,
+    refused: &Refused,
+) -> Result<bool, sqlx::Error> {
+    let message = refused.row.message(schema, None);
+    let delivery = FailedDelivery {
+        consumer: RELAY,
+        event_id: refused.row.id,
+        subject: &message.subject,
+        headers: Some(&message.headers),
+        payload: &message.payload,
+        reason: &refused.reason,
+    };
+    let failures = record_failure(pool, schema, delivery, MAX_REFUSALS).await?;
+    Ok(failures >= MAX_REFUSALS)
 }
 
 /// Counts a failure and returns the number of failures. The event is parked at `max_failures`.
@@ -70,9 +101,9 @@ pub(super) async fn record_failure(
     sqlx::query_scalar(sql)
         .bind(delivery.consumer)
         .bind(delivery.event_id)
-        .bind(delivery.message.subject.as_str())
-        .bind(Json(stored_headers(delivery.message.headers.as_ref())))
-        .bind(&delivery.message.payload[..])
+        .bind(delivery.subject)
+        .bind(Json(stored_headers(delivery.headers)))
+        .bind(delivery.payload)
         // Postgres stores no NUL in text.
         .bind(reason.replace('\0', ""))
         .bind(max_failures)
@@ -110,8 +141,9 @@ struct StoredMessage {
 }
 
 /// Publishes parked events again, all or the one with this id, and returns their number. Failures
-/// are counted from zero. A dead letter is deleted when its event is applied. Other consumers of the
-/// event skip it, also those that have forgotten that they applied it.
+/// are counted from zero. A dead letter is deleted when its event is applied, that of the relay when the
+/// event is stored; one that JetStream refuses stays parked. Other consumers of an event skip it, also
+/// those that have forgotten that they applied it.
 pub async fn retry(
     pool: &PgPool,
     schema: Schema,
@@ -120,36 +152,56 @@ pub async fn retry(
 ) -> anyhow::Result<u64> {
     // Before the publish, so that a failure right after it is counted.
     let sql = schema.sql(
-        "update :schema.dead_letters set failures = 0
+        "update :schema.dead_letters
+         set failures = case consumer when $2 then failures else 0 end
          where parked_at is not null and ($1::uuid is null or event_id = $1)
          returning consumer, event_id, subject, headers, body",
     );
-    let messages: Vec<StoredMessage> = sqlx::query_as(sql).bind(event_id).fetch_all(pool).await?;
+    let messages = sqlx::query_as(sql).bind(event_id).bind(RELAY);
+    let messages: Vec<StoredMessage> = messages.fetch_all(pool).await?;
     let mut retried = 0;
     for message in messages {
-        let mut headers = HeaderMap::new();
-        for (name, value) in message.headers.0 {
-            // JetStream's own headers describe the first publish, such as its batch.
-            if !name.starts_with("Nats-") {
-                headers.insert(name, value);
+        let (event_id, is_relays) = (message.event_id, message.consumer == RELAY);
+        match timeout(ACK_TIMEOUT, publish(js, message)).await {
+            Ok(Err(error)) if is_refusal(&error) => {
+                tracing::warn!(%event_id, %error, "dead letters: event is refused, it stays parked");
+                continue;
             }
+            published => published
+                .context("no response from JetStream")?
+                .with_context(|| format!("stopped after {retried} events; run it again"))?,
         }
-        headers.insert(ADDRESSEE, message.consumer);
-        let message_id = format!("{}:retry:{}", message.event_id, retry_id());
-        headers.insert(NATS_MESSAGE_ID, message_id);
-        let publish = async {
-            let ack = js
-                .publish_with_headers(message.subject, headers, message.body.into())
-                .await?;
-            ack.await
-        };
-        timeout(ACK_TIMEOUT, publish)
-            .await
-            .context("no response from JetStream")?
-            .with_context(|| format!("stopped after {retried} events; run it again"))?;
+        if is_relays {
+            delete_of_relay(pool, schema, event_id).await?;
+        }
         retried += 1;
     }
     Ok(retried)
+}
+
+async fn publish(js: &Context, message: StoredMessage) -> Result<(), PublishError> {
+    let mut headers = HeaderMap::new();
+    for (name, value) in message.headers.0 {
+        // JetStream's own headers describe the first publish, such as its batch.
+        if !name.starts_with("Nats-") {
+            headers.insert(name, value);
+        }
+    }
+    if message.consumer != RELAY {
+        headers.insert(ADDRESSEE, message.consumer);
+    }
+    let message_id = format!("{}:retry:{}", message.event_id, retry_id());
+    headers.insert(NATS_MESSAGE_ID, message_id);
+    let ack = js.publish_with_headers(message.subject, headers, message.body.into());
+    ack.await?.await?;
+    Ok(())
+}
+
+async fn delete_of_relay(pool: &PgPool, schema: Schema, event_id: Uuid) -> sqlx::Result<()> {
+    let sql = schema.sql("delete from :schema.dead_letters where consumer = $1 and event_id = $2");
+    let delete = sqlx::query(sql).bind(RELAY).bind(event_id);
+    delete.execute(pool).await?;
+    Ok(())
 }
 
 /// Makes the message id unique, so that JetStream does not drop it as a duplicate.

@@ -62,7 +62,8 @@
 //! ```
 //!
 //! A failure with a transient code ([`Code::is_transient`]) is retried without a limit; any other
-//! counts, and after ten of them, with growing delays, the event is parked in `dead_letters`. An
+//! counts, and after ten of them, with growing delays, the event is parked in `dead_letters`. So is an
+//! event that JetStream refuses because it is too large, with the consumer `relay`. An
 //! effect with its own transaction implements [`inbox::Effect`] instead, for [`inbox::run_effect`].
 //!
 //! [`Code::is_transient`]: crate::error::Code::is_transient

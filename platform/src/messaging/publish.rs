@@ -1,11 +1,15 @@
 //! Publishing of outbox rows as CloudEvents messages (binary mode), in order.
 
-use std::{collections::HashMap, time::Duration};
+use std::{collections::HashMap, error::Error as _, time::Duration};
 
 use async_nats::{
     HeaderMap,
     header::{HeaderName, NATS_MESSAGE_ID},
-    jetstream::{Context, context::PublishError, message::PublishMessage},
+    jetstream::{
+        self, Context, ErrorCode,
+        context::{PublishError, PublishErrorKind},
+        message::PublishMessage,
+    },
 };
 use bytes::Bytes;
 use chrono::{DateTime, SecondsFormat, Utc};
@@ -42,7 +46,8 @@ impl Row {
     pub(super) const COLUMNS: &str = "id, position, event_type, aggregate_kind, aggregate_id, \
                                       aggregate_version, body, traceparent, created_at";
 
-    fn message(&self, context: Schema, replay_id: Option<Uuid>) -> batch::Message {
+    /// Returns the message that JetStream stores.
+    pub(super) fn message(&self, context: Schema, replay_id: Option<Uuid>) -> batch::Message {
         let mut headers = HeaderMap::new();
         let mut set = |name, value: String| headers.insert(HeaderName::from_static(name), value);
         set("ce-specversion", "1.0".to_owned());
@@ -77,13 +82,36 @@ impl Row {
 pub(super) struct Published {
     /// Positions of the acknowledged rows.
     pub(super) positions: Vec<i64>,
+    /// The rows that JetStream refuses.
+    pub(super) refused: Vec<Refused>,
     /// One of the errors of the other rows.
     pub(super) error: Option<async_nats::Error>,
 }
 
+/// A row that JetStream refuses at every attempt.
+#[derive(Debug)]
+pub(super) struct Refused {
+    pub(super) row: Row,
+    pub(super) reason: String,
+}
+
+/// Returns whether JetStream refuses the message itself, because it is larger than the server or the
+/// stream allows. Other errors are about the stream or the server, such as a full disk, and may end.
+pub(super) fn is_refusal(error: &PublishError) -> bool {
+    const TOO_LARGE: [ErrorCode; 2] = [
+        ErrorCode::STREAM_MESSAGE_EXCEEDS_MAXIMUM,
+        ErrorCode::STREAM_HEADER_EXCEEDS_MAXIMUM,
+    ];
+    let response: Option<&jetstream::Error> =
+        error.source().and_then(|source| source.downcast_ref());
+    error.kind() == PublishErrorKind::MaxPayloadExceeded
+        || response.is_some_and(|response| TOO_LARGE.contains(&response.error_code()))
+}
+
 /// Publishes rows in the order of their positions, which within an aggregate is the order of
 /// versions: as a batch, or one by one if JetStream rejects the batch. A `replay_id` makes message
-/// ids unique, so that JetStream does not drop replayed events as duplicates.
+/// ids unique, so that JetStream does not drop replayed events as duplicates; a replay goes on after an
+/// event that JetStream refuses, whose order the relay has given up.
 pub(super) async fn in_order(
     js: &Context,
     context: Schema,
@@ -99,13 +127,13 @@ pub(super) async fn in_order(
             Ok(()) => {
                 return Published {
                     positions: rows.iter().map(|row| row.position).collect(),
-                    error: None,
+                    ..Published::default()
                 };
             }
             Err(batch::Error::Unavailable(error)) => {
                 return Published {
-                    positions: Vec::new(),
                     error: Some(error),
+                    ..Published::default()
                 };
             }
             // One is a duplicate or can't be published; the others are published nevertheless.
@@ -132,6 +160,7 @@ async fn one_by_one(
         .buffer_unordered(CONCURRENCY);
     while let Some(chain) = chains.next().await {
         published.positions.extend(chain.positions);
+        published.refused.extend(chain.refused);
         published.error = chain.error.or(published.error);
     }
     published
@@ -165,8 +194,15 @@ async fn publish_chain(
     let mut published = Published::default();
     for row in chain {
         let position = row.position;
-        match timeout_at(deadline, publish(js, context, row, replay_id)).await {
+        match timeout_at(deadline, publish(js, context, &row, replay_id)).await {
             Ok(Ok(())) => published.positions.push(position),
+            Ok(Err(error)) if is_refusal(&error) => {
+                let reason = with_source(&error);
+                published.refused.push(Refused { row, reason });
+                if replay_id.is_none() {
+                    break;
+                }
+            }
             Ok(Err(error)) => {
                 published.error = Some(error.into());
                 break;
@@ -183,7 +219,7 @@ async fn publish_chain(
 async fn publish(
     js: &Context,
     context: Schema,
-    row: Row,
+    row: &Row,
     replay_id: Option<Uuid>,
 ) -> Result<(), PublishError> {
     let message = row.message(context, replay_id);
@@ -192,4 +228,10 @@ async fn publish(
         .payload(message.payload);
     js.send_publish(message.subject, publish).await?.await?;
     Ok(())
+}
+
+fn with_source(error: &PublishError) -> String {
+    error
+        .source()
+        .map_or_else(|| error.to_string(), |source| format!("{error}: {source}"))
 }

@@ -1,7 +1,8 @@
 //! The outbox relay: publishes committed events in order, one relay per schema at a time.
 //!
 //! It reads `outbox_pending` and keeps no cursor, because sequences commit out of order. It holds no
-//! lock or transaction while it publishes. While NATS is unavailable it retries.
+//! lock or transaction while it publishes. While NATS is unavailable it retries. An event that JetStream
+//! refuses itself holds the later ones of its aggregate until it is parked in `dead_letters`.
 
 use std::{collections::HashSet, time::Duration};
 
@@ -14,11 +15,11 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Lease, housekeeping,
+    Lease, dead_letters, housekeeping,
     jetstream::{ensure_stream, is_connected},
     outbox,
     pending::Pending,
-    publish::{self, Row},
+    publish::{self, Refused, Row},
 };
 use crate::{
     backoff::Backoff,
@@ -156,12 +157,14 @@ impl Relay {
             return Err("failpoint outbox.published".into());
         }
         done.extend(&published.positions);
+        let (parked, refusal) = self.park(&published.refused).await?;
+        done.extend(parked);
         if !done.is_empty() {
             let removed = pending.remove(&self.pool, self.schema, &done);
             pg::bounded(removed).await?;
             metrics::counter!("outbox_published_total").increment(published.positions.len() as u64);
         }
-        match published.error {
+        match published.error.or(refusal) {
             // Otherwise the same events would be read again at once.
             None if full && !done.is_empty() => Ok(PollOutcome::Full),
             None => Ok(PollOutcome::Published),
@@ -171,6 +174,27 @@ impl Relay {
                 Err(error)
             }
         }
+    }
+
+    /// Counts the refusals, and returns the positions of the events that were refused too often. They are
+    /// parked, and the later events of their aggregates go on. An error is the reason of another one,
+    /// which is tried again.
+    async fn park(
+        &self,
+        refused: &[Refused],
+    ) -> Result<(Vec<i64>, Option<async_nats::Error>), sqlx::Error> {
+        let (mut parked, mut refusal) = (Vec::new(), None);
+        for refused in refused {
+            let recorded = dead_letters::record_refusal(&self.pool, self.schema, refused);
+            let (Refused { row, reason }, event_id) = (refused, refused.row.id);
+            if pg::bounded(recorded).await? {
+                tracing::error!(%event_id, reason, "outbox relay: event is refused too often, parked");
+                parked.push(row.position);
+            } else {
+                refusal = Some(format!("event {event_id} is refused: {reason}").into());
+            }
+        }
+        Ok((parked, refusal))
     }
 
     async fn rows(&self, positions: &[i64]) -> Result<Vec<Row>, sqlx::Error> {

@@ -50,6 +50,10 @@ pub async fn replay(
             return Err(anyhow::Error::from_boxed(error))
                 .with_context(|| format!("stopped after {replayed} events; run it again"));
         }
+        for refused in published.refused {
+            let (event_id, reason) = (refused.row.id, refused.reason);
+            tracing::warn!(%event_id, reason, "replay: event is refused, skipped");
+        }
         replayed += published.positions.len() as u64;
     }
 }

@@ -83,7 +83,7 @@ pub(super) fn commands(database: Database, verify: Option<Verify>) -> Vec<Comman
         ),
         (
             dead_letters,
-            "List or retry the events that a consumer failed to apply",
+            "List or retry the events that a consumer failed to apply, or that NATS refuses",
         ),
     ]
     .into_iter()

@@ -8,6 +8,8 @@ use tokio::{
     sync::watch,
 };
 
+use crate::harness::env;
+
 /// Forwards connections while it is connected.
 pub(crate) struct Proxy {
     pub(crate) address: SocketAddr,
@@ -52,6 +54,18 @@ impl Proxy {
             }
         });
         Self { address, mode }
+    }
+
+    /// Creates a proxy to the NATS server of the tests, not connected yet, and returns its URL.
+    pub(crate) async fn to_nats() -> (Self, String) {
+        let url = env("NATS_URL").replace("nats://", "");
+        let (user, nats) = match url.rsplit_once('@') {
+            Some((user, nats)) => (format!("{user}@"), nats.to_owned()),
+            None => (String::new(), url),
+        };
+        let proxy = Self::to(nats, false).await;
+        let url = format!("nats://{user}{}", proxy.address);
+        (proxy, url)
     }
 
     pub(crate) fn disconnect(&self) {

@@ -4,19 +4,13 @@ use std::collections::HashSet;
 
 use platform::{
     config::Nats,
-    messaging::{
-        Lease,
-        jetstream::connect,
-        outbox::{Aggregate, Message},
-        replay,
-    },
+    messaging::{Lease, jetstream::connect, replay},
     testing::{assert_no_leftovers, eventually},
 };
-use prost_types::Any;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 
 use crate::{
-    harness::{Harness, TIMEOUT, env, header, uuid},
+    harness::{Harness, TIMEOUT, header, uuid},
     proxy::Proxy,
 };
 
@@ -114,49 +108,6 @@ async fn pending_events_without_a_row_are_skipped(_: PgPoolOptions, options: PgC
 }
 
 #[sqlx::test(migrations = false)]
-async fn events_of_an_aggregate_do_not_overtake_one_that_cannot_be_published(
-    _: PgPoolOptions,
-    options: PgConnectOptions,
-) {
-    let harness = Harness::new(options).await;
-    let stuck = Aggregate {
-        kind: "thing",
-        id: uuid(),
-        version: 1,
-    };
-    // Larger than the server's limit of a message.
-    let too_large = Any {
-        type_url: String::new(),
-        value: vec![0; 2 << 20],
-    };
-    let first = Message::new(harness.schema, uuid(), "ThingDone", stuck, &too_large);
-    harness
-        .commit([first, harness.event(uuid(), 1).message])
-        .await;
-    harness.start_relay();
-    harness.commit_events(MANY).await;
-    eventually("the others are published", TIMEOUT, async || {
-        harness.unpublished().await == 1
-    })
-    .await;
-    harness.commit([harness.event(stuck.id, 2).message]).await;
-    let last = harness.commit_event().await;
-    let stream = harness.stream(MANY + 2).await;
-    assert_eq!(header(&stream[MANY + 1], "ce-id"), last.to_string());
-    let stuck_subject = format!("thing/{}", stuck.id);
-    assert!(
-        stream
-            .iter()
-            .all(|message| header(message, "ce-subject") != stuck_subject)
-    );
-    eventually("the last is no longer pending", TIMEOUT, async || {
-        harness.unpublished().await == 2
-    })
-    .await;
-    harness.drop_stream().await;
-}
-
-#[sqlx::test(migrations = false)]
 async fn a_batch_published_twice_is_stored_once(_: PgPoolOptions, options: PgConnectOptions) {
     let harness = Harness::new(options).await;
     let events: Vec<_> = (0..10).map(|_| harness.event(uuid(), 1)).collect();
@@ -214,14 +165,8 @@ async fn events_have_cloudevents_headers(_: PgPoolOptions, options: PgConnectOpt
 #[sqlx::test(migrations = false)]
 async fn events_are_published_after_an_outage_of_nats(_: PgPoolOptions, options: PgConnectOptions) {
     let harness = Harness::new(options).await;
-    let url = env("NATS_URL").replace("nats://", "");
-    let (user, nats) = match url.rsplit_once('@') {
-        Some((user, nats)) => (format!("{user}@"), nats.to_owned()),
-        None => (String::new(), url),
-    };
-    let proxy = Proxy::to(nats, false).await;
-    let nats = Nats::at(&format!("nats://{user}{}", proxy.address));
-    let js = connect(&nats, "platform-tests").await.unwrap();
+    let (proxy, url) = Proxy::to_nats().await;
+    let js = connect(&Nats::at(&url), "platform-tests").await.unwrap();
     harness.start_relay_through(js);
     harness.commit_event().await;
     proxy.connect();

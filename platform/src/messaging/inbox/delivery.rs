@@ -153,7 +153,9 @@ async fn record(
     let delivery = FailedDelivery {
         consumer: consumer.name(),
         event_id: envelope::id_of(message, &stream, sequence),
-        message,
+        subject: message.subject.as_str(),
+        headers: message.headers.as_ref(),
+        payload: &message.payload,
         reason: &reason,
     };
     let recorded = dead_letters::record_failure(pool, consumer.schema, delivery, max_failures);

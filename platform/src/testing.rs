@@ -1,9 +1,14 @@
-//! Helpers for tests of several crates: waiting for a condition, leftovers, and traces.
+//! Helpers for tests of several crates: waiting for a condition, leftovers, traces, and log lines.
 
-use std::{sync::Once, time::Duration};
+use std::{
+    io,
+    sync::{Arc, Mutex, Once, PoisonError},
+    time::Duration,
+};
 
 use sqlx::{ConnectOptions as _, PgPool, postgres::PgConnectOptions};
 use tokio::time::{Instant, interval};
+use tracing::{Level, Subscriber};
 
 use crate::{pg::Schema, telemetry};
 
@@ -71,4 +76,40 @@ pub fn trace_process() {
         // Spans that were cached as disabled before.
         tracing::callsite::rebuild_interest_cache();
     });
+}
+
+/// The log of a test.
+#[derive(Debug, Clone, Default)]
+pub struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Log {
+    /// Creates a subscriber that logs here, from level debug.
+    pub fn subscriber(&self) -> impl Subscriber + Send + Sync + use<> {
+        let log = self.clone();
+        tracing_subscriber::fmt()
+            .with_ansi(false)
+            .with_max_level(Level::DEBUG)
+            .with_writer(move || log.clone())
+            .finish()
+    }
+
+    /// Returns whether the text has been logged.
+    pub fn contains(&self, text: &str) -> bool {
+        String::from_utf8_lossy(&self.bytes()).contains(text)
+    }
+
+    fn bytes(&self) -> std::sync::MutexGuard<'_, Vec<u8>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.bytes().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }

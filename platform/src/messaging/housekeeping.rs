@@ -56,7 +56,7 @@ async fn purge_until(pool: &PgPool, schema: Schema, token: &CancellationToken) {
     while token.run_until_cancelled(ticks.tick()).await.is_some() {
         let purged = token.run_until_cancelled(purge(pool, schema, &mut lease));
         if let Some(Err(error)) = purged.await {
-            tracing::debug!(%error, "messaging housekeeping: purge failed, retrying in the next round");
+            tracing::warn!(%error, "messaging housekeeping: purge failed, retrying in a minute");
         }
     }
     if let Err(error) = lease.release().await {

@@ -99,9 +99,14 @@ fn report(event: &Event) {
             metrics::gauge!("nats_connected").set(1.0);
             tracing::info!("nats: connected");
         }
-        Event::Disconnected | Event::Closed => {
+        Event::Disconnected => {
             metrics::gauge!("nats_connected").set(0.0);
             tracing::warn!("nats: connection lost, reconnecting");
+        }
+        // We closed it, at the end of the process.
+        Event::Closed => {
+            metrics::gauge!("nats_connected").set(0.0);
+            tracing::debug!("nats: connection closed");
         }
         other => tracing::debug!(event = %other, "nats: client event"),
     }

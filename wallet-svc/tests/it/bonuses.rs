@@ -1,13 +1,13 @@
 //! Bonuses and rewards, in any order of their events.
 
-use platform::{error::Failure, messaging::inbox::Applied};
+use platform::{error::Failure, messaging::inbox::Applied, pg, testing::eventually};
 use proto::events::v1::{BonusRevoked, OrderCanceled, OrderPaid, TaskCompleted};
 use sqlx::PgPool;
 use wallet_svc::consumers::{
     Ledger, order_canceled::RevokeBonus, order_paid::GrantBonus, task_completed::CreditReward,
 };
 
-use crate::harness::{TestApp, balance, transfer};
+use crate::harness::{DEADLINE, TestApp, balance, transfer};
 
 /// Handles events as the consumers of a process do.
 struct Events(Ledger);
@@ -18,6 +18,10 @@ impl Events {
     }
 
     async fn paid(&self, order: &str, wallet: &str, bonus: &str) -> Applied {
+        self.grant(order, wallet, bonus).await.unwrap()
+    }
+
+    async fn grant(&self, order: &str, wallet: &str, bonus: &str) -> Result<Applied, Failure> {
         let event = OrderPaid {
             order_id: order.to_owned(),
             wallet_id: wallet.to_owned(),
@@ -25,7 +29,7 @@ impl Events {
             bonus_asset_code: "points".to_owned(),
             ..OrderPaid::default()
         };
-        GrantBonus(self.0.clone()).handle(event).await.unwrap()
+        GrantBonus(self.0.clone()).handle(event).await
     }
 
     async fn canceled(&self, order: &str, wallet: &str, revoked: &str) -> Applied {
@@ -129,6 +133,34 @@ async fn a_spent_bonus_is_owed_and_settled_from_later_credits(pool: PgPool) {
     assert_eq!(app.balances(&wallet).await, [balance("points", "4")]);
     let owed = "select count(*) from wallet.order_bonuses where owed > 0";
     assert_eq!(app.count(owed).await, 0);
+    app.finish().await;
+}
+
+/// Another replica records the bonus for another wallet, after this one has read that there is none.
+#[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
+async fn a_bonus_of_one_order_is_credited_to_one_wallet(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let events = Events::of(&app);
+    let (wallet, other) = (app.new_wallet().await, app.new_wallet().await);
+    let mut replica = pg::tx(&app.pool).await.unwrap();
+    let record = "insert into wallet.order_bonuses values
+        ($1::uuid, $2::uuid, 'points', 0, 0, 0, 0, 1, now(), now())";
+    let record = sqlx::query(record).bind(ORDER).bind(&other);
+    record.execute(&mut *replica).await.unwrap();
+    let commit = async {
+        eventually("the batch waits for the row", DEADLINE, async || {
+            app.lock_waiters().await == 1
+        })
+        .await;
+        replica.commit().await.unwrap();
+    };
+    let (granted, ()) = tokio::join!(events.grant(ORDER, &wallet, "10.00000000"), commit);
+    let refused = granted.unwrap_err();
+    assert!(!refused.code.is_transient(), "{refused:?}");
+    assert!(app.balances(&wallet).await.is_empty());
+
+    events.paid(ORDER, &other, "10.00000000").await;
+    assert_eq!(app.balances(&other).await, [balance("points", "10")]);
     app.finish().await;
 }
 

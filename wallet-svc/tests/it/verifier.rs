@@ -1,15 +1,9 @@
 //! The verifier finds inconsistencies that the database's constraints allow.
 
-use std::{
-    future::poll_fn,
-    io,
-    pin::pin,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{future::poll_fn, pin::pin, time::Duration};
 
 use metrics_exporter_prometheus::PrometheusBuilder;
-use platform::testing::eventually;
+use platform::testing::{Log, eventually};
 use sqlx::PgPool;
 use tokio_util::sync::CancellationToken;
 use tracing::instrument::WithSubscriber as _;
@@ -64,41 +58,17 @@ async fn tampered_rows_are_reported(pool: PgPool) {
     app.finish().await;
 }
 
-/// Captured log lines.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl Log {
-    fn holds(&self, text: &str) -> bool {
-        String::from_utf8_lossy(&self.0.lock().unwrap()).contains(text)
-    }
-}
-
-impl io::Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
 async fn the_task_logs_and_counts_violations(pool: PgPool) {
     let app = TestApp::new(pool).await;
     app.funded_wallet("10").await;
     let log = Log::default();
-    let written = log.clone();
-    let subscriber = tracing_subscriber::fmt()
-        .with_ansi(false)
-        .with_writer(move || written.clone())
-        .finish();
     let recorder = PrometheusBuilder::new().build_recorder();
     let shown = recorder.handle();
     let stop = CancellationToken::new();
     let rest = Duration::from_millis(1);
-    let task = task::run_with(app.pool.clone(), rest, stop.clone()).with_subscriber(subscriber);
+    let task =
+        task::run_with(app.pool.clone(), rest, stop.clone()).with_subscriber(log.subscriber());
     let mut task = pin!(task);
     let task = poll_fn(|cx| metrics::with_local_recorder(&recorder, || task.as_mut().poll(cx)));
     let watch = async {
@@ -107,11 +77,11 @@ async fn the_task_logs_and_counts_violations(pool: PgPool) {
             eventually(&line, DEADLINE, async || shown.render().contains(&line)).await;
         };
         shows(0).await;
-        assert!(!log.holds("violates a rule"));
+        assert!(!log.contains("violates a rule"));
         app.execute("update wallet.balances set incoming = incoming + 1 where not system")
             .await;
         shows(1).await;
-        assert!(log.holds("ERROR") && log.holds("incoming is the sum of open credits"));
+        assert!(log.contains("ERROR") && log.contains("incoming is the sum of open credits"));
         app.execute("update wallet.balances set incoming = incoming - 1 where not system")
             .await;
         shows(0).await;

@@ -18,6 +18,8 @@ create table identity.users (
     approved boolean not null,
     blocked boolean not null,
     verified boolean not null,
+    -- When the user proved to receive mail at the email; `verified` is about the person.
+    email_confirmed_at timestamptz(3),
     -- While provisioning: the existing wallet that the request named, if any.
     primary_wallet_id uuid,
     referral_code text not null,
@@ -149,9 +151,59 @@ create table identity.task_completions (
 create index task_completions_task_id_idx on identity.task_completions (task_id, created_at, id);
 create index task_completions_user_id_idx on identity.task_completions (user_id, created_at, id);
 
+-- Mails to send, and for a week those that were sent or given up. No secret is stored: a token is made
+-- when its mail is sent.
+create table identity.mails (
+    id bigint generated always as identity,
+    kind text not null,
+    recipient text not null,
+    -- The user who asked for it, where this is not the recipient
+    user_id uuid,
+    -- The code of an invite
+    code text,
+    -- When a worker sends it, by the database's clock
+    due_at timestamptz(3) not null default now(),
+    -- The number of attempts, and the error of the last
+    attempts integer not null default 0,
+    last_error text,
+    sent_at timestamptz(3),
+    failed_at timestamptz(3),
+    created_at timestamptz(3) not null default now(),
+    constraint mails_pkey primary key (id),
+    constraint mails_kind_check check (kind in (
+        'invite', 'confirm_email', 'reset_password', 'change_email', 'email_change_requested',
+        'password_changed')),
+    constraint mails_ended_check check (sent_at is null or failed_at is null)
+);
+create index mails_due_at_idx on identity.mails (due_at) where sent_at is null and failed_at is null;
+create index mails_recipient_idx on identity.mails (lower(recipient), kind, id);
+create index mails_user_id_idx on identity.mails (user_id, kind, created_at) where user_id is not null;
+create index mails_created_at_idx on identity.mails using brin (created_at);
+
+-- Tokens that were mailed to users, each for one use. The owner of a token controls the address that it
+-- was sent to.
+create table identity.account_tokens (
+    -- SHA-256 of the token, which is not stored
+    token_hash bytea not null,
+    purpose text not null,
+    user_id uuid not null,
+    -- The address that is confirmed, or that becomes the user's
+    email text,
+    expires_at timestamptz(3) not null,
+    constraint account_tokens_pkey primary key (token_hash),
+    constraint account_tokens_user_id_fkey foreign key (user_id) references identity.users (id) on delete cascade,
+    constraint account_tokens_token_hash_check check (octet_length(token_hash) = 32),
+    constraint account_tokens_purpose_check check (
+        purpose = 'reset_password' and email is null
+        or purpose in ('confirm_email', 'change_email') and email is not null)
+);
+create index account_tokens_user_id_idx on identity.account_tokens (user_id, purpose);
+create index account_tokens_expires_at_idx on identity.account_tokens (expires_at);
+
 grant usage on schema identity to guerdon_identity_app;
 grant select, insert, update, delete on
     identity.users, identity.credentials, identity.user_provisionings, identity.revocations
 to guerdon_identity_app;
 grant select, insert, update on identity.api_keys, identity.tasks to guerdon_identity_app;
 grant select, insert on identity.task_completions to guerdon_identity_app;
+grant select, insert, update, delete on identity.mails, identity.account_tokens to guerdon_identity_app;

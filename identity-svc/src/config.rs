@@ -1,8 +1,9 @@
 //! Settings of identity-svc.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, path::PathBuf};
 
 use clap::Args;
+use lettre::message::Mailbox;
 use platform::config::{Common, Grpc, Nats, Settings, StrongSecret, http_base, secret};
 use secrecy::SecretString;
 
@@ -45,6 +46,10 @@ pub struct Config {
     #[arg(long, env = "BOOTSTRAP_API_KEY", value_parser = secret, hide_env_values = true)]
     pub bootstrap_api_key: Option<SecretString>,
 
+    /// Mails to users.
+    #[command(flatten)]
+    pub mail: MailSettings,
+
     /// The base URL of images whose path is relative.
     #[arg(
         long,
@@ -53,6 +58,45 @@ pub struct Config {
         default_value = "http://127.0.0.1:8080/media/"
     )]
     pub media_base_url: String,
+}
+
+/// Settings of mails to users.
+#[derive(Debug, Clone, Args)]
+pub struct MailSettings {
+    /// The SMTP server that sends mails: `smtps://user:password@host`, or
+    /// `smtp://user:password@host:587?tls=required`.
+    #[arg(long, env = "SMTP_URL", value_parser = secret, hide_env_values = true)]
+    pub smtp_url: Option<SecretString>,
+
+    /// A directory into which mails are written instead, as files with the ending `.eml`.
+    #[arg(long, env = "MAIL_DIR")]
+    pub mail_dir: Option<PathBuf>,
+
+    /// The sender of mails, also the name of the shop in them: `Coffee Shop <shop@example.com>`.
+    /// Needed with `SMTP_URL`.
+    #[arg(long, env = "MAIL_FROM")]
+    pub mail_from: Option<Mailbox>,
+
+    /// The base URL of the pages that mails and invites link to: `sign-up`, `confirm-email` and
+    /// `reset-password`.
+    #[arg(
+        long,
+        env = "APP_URL",
+        value_parser = http_base,
+        default_value = "http://127.0.0.1:8080/"
+    )]
+    pub app_url: String,
+}
+
+impl MailSettings {
+    /// Returns the sender. One that no mail reaches is good enough for a directory.
+    pub(crate) fn sender(&self) -> anyhow::Result<Mailbox> {
+        match &self.mail_from {
+            Some(sender) => Ok(sender.clone()),
+            None if self.smtp_url.is_none() => Ok("Guerdon <no-reply@localhost>".parse()?),
+            None => anyhow::bail!("MAIL_FROM is needed with SMTP_URL"),
+        }
+    }
 }
 
 /// The secrets by which identity-svc knows the other processes: each is the `SERVICE_SECRET` of one,

@@ -1,10 +1,13 @@
 #![doc = include_str!("../README.md")]
 
+mod account;
 mod auth;
 mod clients;
 pub mod config;
 mod error;
 mod fields;
+mod links;
+mod mail;
 mod revocation;
 mod service;
 mod task;

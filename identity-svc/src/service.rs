@@ -2,8 +2,10 @@
 
 use std::{net::SocketAddr, sync::Arc};
 
+use futures::FutureExt as _;
 use platform::{
     auth::{ServiceToken, TokenIssuer, TokenVerifier},
+    clock::Clock,
     grpc::{client, server::Server},
     service::{Application, Backbone, Database, Runtime},
 };
@@ -11,6 +13,7 @@ use proto::identity::v1::{
     auth_service_server::AuthServiceServer, task_service_server::TaskServiceServer,
     user_service_server::UserServiceServer,
 };
+use sqlx::PgPool;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -18,6 +21,8 @@ use crate::{
     auth::{Auth, KnownServices, api_key, grpc::AuthGrpc},
     clients::wallet::Wallets,
     config::Config,
+    links::Links,
+    mail::{self, Transport},
     task::{Completions, Tasks, grpc::TaskGrpc},
     user::{Provisioning, Users, grpc::UserGrpc},
 };
@@ -69,6 +74,9 @@ impl Application for Service {
         auth.set_bootstrap_key(config.bootstrap_api_key.as_ref())
             .await?;
 
+        let mails = mail_worker(&config, &pool, &clock)?;
+        backbone.worker("mail", move |stop| mails.clone().run(stop).map(Ok));
+
         let wallet_url = &config.common.peers.wallet_grpc_url;
         let token = Some(own_token(auth.clone()));
         let wallet = client::connect_with("wallet", wallet_url, &config.common.tls, token)?;
@@ -102,6 +110,19 @@ impl Application for Service {
     async fn run_until_stopped(self, stop: CancellationToken) -> anyhow::Result<()> {
         self.backbone.run(self.server, stop).await
     }
+}
+
+/// Creates the worker that sends mails.
+fn mail_worker(config: &Config, pool: &PgPool, clock: &Clock) -> anyhow::Result<mail::Worker> {
+    let settings = &config.mail;
+    let worker = mail::Worker::new(
+        pool.clone(),
+        clock.clone(),
+        Links::new(&settings.app_url),
+        settings.sender()?,
+        Transport::new(settings, config.common.tls.insecure_peers)?,
+    );
+    Ok(worker?)
 }
 
 /// Makes the service's own tokens by signing them: identity-svc needs no call to itself.

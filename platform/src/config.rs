@@ -181,7 +181,7 @@ impl Nats {
 }
 
 /// Tells whether a host is this machine by its name or address.
-pub(crate) fn is_loopback(host: &str) -> bool {
+pub fn is_loopback(host: &str) -> bool {
     let address = host.trim_matches(['[', ']']).parse();
     host.eq_ignore_ascii_case("localhost")
         || address.is_ok_and(|address: IpAddr| address.is_loopback())

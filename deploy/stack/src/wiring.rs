@@ -1,5 +1,7 @@
 //! Addresses and settings of each process. Pure: starts nothing.
 
+use std::path::PathBuf;
+
 use anyhow::{Context as _, Result};
 
 use crate::{
@@ -67,6 +69,8 @@ pub struct Wiring {
     pub database: String,
     /// The roles by which the services log in to Postgres.
     pub(crate) roles: Roles,
+    /// The directory of mails, which are not sent.
+    pub mails: PathBuf,
 }
 
 /// Assigns ports to the processes of a stack. With a REST port, the default gRPC ports are preferred.
@@ -176,6 +180,8 @@ impl Wiring {
             env.extend(secrets.service_secret_variables());
             env.push(variable("IDENTITY_SIGNING_KEY", &secrets.signing_key));
             env.push(variable("BOOTSTRAP_API_KEY", &secrets.api_key));
+            env.push(variable("MAIL_DIR", self.mails.to_string_lossy()));
+            env.push(variable("APP_URL", self.rest_url()));
         }
         if matches!(service, Service::Catalog | Service::Identity) {
             let media = format!("{}/media/", self.rest_url());
@@ -197,6 +203,7 @@ impl Wiring {
         let mut exports = vec![
             variable("GUERDON_URL", self.rest_url()),
             variable("GUERDON_API_KEY", &self.secrets.api_key),
+            variable("GUERDON_MAIL_DIR", self.mails.to_string_lossy()),
         ];
         for service in Service::ALL {
             let (grpc, database) = (self.grpc_url(service), self.app_url(service)?);
@@ -242,6 +249,7 @@ mod tests {
             postgres_url: "postgres://postgres@127.0.0.1:2/postgres".to_owned(),
             database: "guerdon".to_owned(),
             roles: Roles::new("secret"),
+            mails: PathBuf::from("/stack/mail"),
         }
     }
 
@@ -265,6 +273,7 @@ mod tests {
         assert_eq!(value(&env, "WALLET_DATABASE_URL"), None);
         assert_eq!(value(&env, "ORDERS_OWNER_DATABASE_URL"), None);
         assert_eq!(value(&env, "IDENTITY_SIGNING_KEY"), None);
+        assert_eq!(value(&env, "MAIL_DIR"), None);
         let nats = "nats://orders-svc:ORDERS_NATS_PASSWORD@127.0.0.1:1";
         assert_eq!(value(&env, "NATS_URL").as_deref(), Some(nats));
     }

@@ -100,6 +100,17 @@ impl Workspace {
         self.state.join("logs")
     }
 
+    /// Makes the directory of mails, to which the account of the services writes.
+    pub(crate) fn mails(&self) -> Result<PathBuf> {
+        let dir = self.servers.join("mail");
+        let mut directory = fs::DirBuilder::new();
+        directory.recursive(true).mode(0o700).create(&dir)?;
+        if let Some(account) = &self.account {
+            account.give(&dir)?;
+        }
+        Ok(dir)
+    }
+
     /// Returns the file of keys and passwords.
     pub fn secrets(&self) -> PathBuf {
         self.state.join("secrets")

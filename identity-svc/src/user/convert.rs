@@ -1,5 +1,6 @@
 //! Conversion between users and their messages.
 
+use chrono::{DateTime, SecondsFormat, Utc};
 use platform::{
     auth::Role,
     clock::to_proto,
@@ -102,10 +103,20 @@ pub(crate) fn user(user: User) -> wire::User {
         referral_code: user.referral_code,
         referral_user_id: user.referral_user_id.map(String::from),
         custom_data: user.custom_data,
-        metadata: "{}".to_owned(),
+        metadata: metadata(user.email_confirmed_at),
         created_at: Some(to_proto(user.created_at)),
         updated_at: Some(to_proto(user.updated_at)),
     }
+}
+
+/// Returns what the contract has no field for.
+fn metadata(email_confirmed_at: Option<DateTime<Utc>>) -> String {
+    let mut metadata = serde_json::Map::new();
+    if let Some(time) = email_confirmed_at {
+        let time = time.to_rfc3339_opts(SecondsFormat::Millis, true);
+        metadata.insert("emailConfirmedAt".to_owned(), time.into());
+    }
+    serde_json::Value::from(metadata).to_string()
 }
 
 #[cfg(test)]
@@ -167,6 +178,16 @@ mod tests {
                 ("roles", FieldCode::Enum),
                 ("customData", FieldCode::Type),
             ]
+        );
+    }
+
+    #[test]
+    fn metadata_has_the_time_of_the_confirmation() {
+        assert_eq!(metadata(None), "{}");
+        let time = "2026-01-31T12:00:00Z".parse().unwrap();
+        assert_eq!(
+            metadata(Some(time)),
+            r#"{"emailConfirmedAt":"2026-01-31T12:00:00.000Z"}"#
         );
     }
 

@@ -11,6 +11,7 @@ mod referral;
 pub(crate) mod repo;
 mod service;
 
-pub(crate) use model::UserId;
+pub(crate) use email::Email;
+pub(crate) use model::{User, UserId};
 pub(crate) use provisioning::Provisioning;
 pub(crate) use service::Users;

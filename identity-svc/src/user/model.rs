@@ -25,6 +25,8 @@ pub(crate) struct User {
     pub(crate) blocked: bool,
     /// Whether the user's identity was checked.
     pub(crate) verified: bool,
+    /// When the user proved to receive mail at the email.
+    pub(crate) email_confirmed_at: Option<DateTime<Utc>>,
     /// Rewards are paid to it.
     pub(crate) primary_wallet_id: WalletId,
     pub(crate) referral_code: String,
@@ -118,6 +120,7 @@ mod tests {
             approved: false,
             blocked: false,
             verified: false,
+            email_confirmed_at: None,
             primary_wallet_id: ids.next(),
             referral_code: "R000000000".to_owned(),
             referral_user_id: None,

@@ -28,6 +28,7 @@ struct Row {
     approved: bool,
     blocked: bool,
     verified: bool,
+    email_confirmed_at: Option<DateTime<Utc>>,
     primary_wallet_id: WalletId,
     referral_code: String,
     referral_user_id: Option<UserId>,
@@ -53,6 +54,7 @@ impl From<Row> for User {
             approved: row.approved,
             blocked: row.blocked,
             verified: row.verified,
+            email_confirmed_at: row.email_confirmed_at,
             primary_wallet_id: row.primary_wallet_id,
             referral_code: row.referral_code,
             referral_user_id: row.referral_user_id,
@@ -196,7 +198,7 @@ pub(super) async fn find_all(conn: &mut PgConnection, ids: &[UserId]) -> Result<
     let rows = sqlx::query_as!(
         Row,
         r#"select id, version, email, name, phone, locale, roles, approved, blocked, verified,
-                  primary_wallet_id as "primary_wallet_id!: WalletId", referral_code,
+                  email_confirmed_at, primary_wallet_id as "primary_wallet_id!: WalletId", referral_code,
                   referral_user_id, custom_data, created_at, updated_at
            from identity.users
            where id = any($1) and state = 'active'"#,
@@ -240,6 +242,24 @@ pub(crate) async fn find_for_share_in_tx(
     find(conn, id).await
 }
 
+/// Finds the user with this email in its canonical form.
+pub(crate) async fn find_by_email(
+    conn: &mut PgConnection,
+    canonical_email: &str,
+) -> Result<Option<User>> {
+    let id = sqlx::query_scalar!(
+        "select id from identity.users
+           where canonical_email = $1 and state = 'active'",
+        canonical_email
+    )
+    .fetch_optional(&mut *conn)
+    .await?;
+    match id {
+        Some(id) => find(conn, id).await,
+        None => Ok(None),
+    }
+}
+
 /// Finds the user with this referral code.
 pub(super) async fn find_by_referral_code(
     conn: &mut PgConnection,
@@ -279,7 +299,7 @@ pub(super) async fn list(
     let users = List::new(&USERS, "identity.users u", Key::Id("u.id"))
         .select(
             "u.id, u.version, u.email, u.name, u.phone, u.locale, u.roles, u.approved, u.blocked,
-             u.verified, u.primary_wallet_id, u.referral_code, u.referral_user_id, u.custom_data,
+             u.verified, u.email_confirmed_at, u.primary_wallet_id, u.referral_code, u.referral_user_id, u.custom_data,
              u.created_at, u.updated_at",
         )
         .only("u.state = 'active'")

@@ -5,8 +5,10 @@
 
 mod auth;
 mod completions;
+mod fake_smtp;
 mod fake_wallet;
 mod harness;
+mod mail;
 mod provisioning;
 mod revocation;
 mod task_calls;

@@ -52,6 +52,10 @@ pub(super) fn render(summary: &Summary) -> Result<String> {
         ("Postgres", shown(wiring.admin_url()?)),
         ("NATS", shown(wiring.operator_nats_url())),
         ("Logs", logs.display().to_string()),
+        (
+            "Mails",
+            format!("{}  (files; nothing is sent)", wiring.mails.display()),
+        ),
     ];
     rows.extend(wiring.otlp.iter().map(|otlp| ("Traces to", otlp.clone())));
     let rows = rows.iter();
@@ -94,6 +98,7 @@ mod tests {
             postgres_url: format!("postgres://postgres:{}@h:2/p", secrets.database_password),
             database: "guerdon".to_owned(),
             roles: Roles::new("secret"),
+            mails: ".stack/mail".into(),
             secrets,
         }
     }

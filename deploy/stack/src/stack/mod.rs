@@ -168,6 +168,7 @@ impl Drop for Stack {
 
 fn wire(options: &mut StackOptions) -> Result<Wiring> {
     let environment = &mut options.environment;
+    let mails = environment.options.workspace.mails()?;
     Ok(Wiring {
         instances: wiring::instances(
             &mut environment.options.ports,
@@ -181,5 +182,6 @@ fn wire(options: &mut StackOptions) -> Result<Wiring> {
         postgres_url: environment.postgres_url.clone(),
         database: options.database.clone().unwrap_or_else(unique_database),
         roles: options.roles(),
+        mails,
     })
 }

@@ -1,16 +1,15 @@
 //! The middleware around every route: limits, request id, trace, deadline, panics, problems, and bodies
 //! left unread.
 
-use std::time::Duration;
+use std::{net::SocketAddr, time::Duration};
 
 use axum::{
     Router, ServiceExt,
     body::Body,
-    extract::{MatchedPath, Request},
+    extract::{MatchedPath, Request, connect_info::IntoMakeServiceWithConnectInfo},
     http::{HeaderValue, Method, StatusCode, Uri, header},
     middleware::{Next, from_fn, from_fn_with_state},
     response::{IntoResponse as _, Response},
-    routing::IntoMakeService,
 };
 use platform::{
     error::{Code, Failure},
@@ -35,7 +34,9 @@ const MAX_URL: usize = 32 * 1024;
 const MAX_HEADERS: usize = 32 * 1024;
 
 /// Builds the HTTP service. A trailing slash is ignored: it is cut before routing.
-pub(crate) fn service(app: &App) -> IntoMakeService<MapRequest<Router, CutSlash>> {
+pub(crate) fn service(
+    app: &App,
+) -> IntoMakeServiceWithConnectInfo<MapRequest<Router, CutSlash>, SocketAddr> {
     let panicked = |cause: Box<dyn std::any::Any + Send>| -> Response<Body> {
         let cause = cause
             .downcast_ref::<&str>()
@@ -59,7 +60,7 @@ pub(crate) fn service(app: &App) -> IntoMakeService<MapRequest<Router, CutSlash>
         .layer(from_fn(unread_body::finish))
         .with_state(app.clone());
     let service = MapRequestLayer::new(cut_slash as CutSlash).layer(router);
-    ServiceExt::<Request>::into_make_service(service)
+    ServiceExt::<Request>::into_make_service_with_connect_info(service)
 }
 
 type CutSlash = fn(Request) -> Request;

@@ -3,6 +3,7 @@
 //! [`router`] is the whole API as one table; [`resources`] has one file a resource.
 
 mod access;
+mod client_address;
 mod clients;
 mod config;
 mod edge;

@@ -10,7 +10,11 @@ use axum::{Router, http::Method, middleware};
 
 pub(crate) use route::{Form, Route};
 
-use crate::{App, access, extract, idempotency};
+use crate::{
+    App,
+    access::{self, Access},
+    extract, idempotency,
+};
 
 /// Returns the route table.
 pub(crate) fn routes() -> Vec<Route> {
@@ -34,8 +38,9 @@ pub(crate) fn router(app: &App) -> Router<App> {
         let handler = if reads_one {
             let includes = middleware::from_fn_with_state(route.includes, extract::check_includes);
             route.handler.route_layer(includes)
-        } else if route.bulk {
-            // The middleware would hold the whole body, so bulk handlers read the key themselves.
+        } else if route.bulk || route.access == Access::Anonymous {
+            // The middleware would hold the whole body, so bulk handlers read the key themselves. A
+            // key belongs to a caller, and an anonymous route has none.
             route.handler
         } else {
             route.handler.route_layer(key)

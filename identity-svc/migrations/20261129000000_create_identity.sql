@@ -52,6 +52,23 @@ create table identity.credentials (
     constraint credentials_user_id_fkey foreign key (user_id) references identity.users (id)
 );
 
+-- The newest refresh token of each login. Earlier ones of the same login have the same family.
+create table identity.refresh_tokens (
+    family_id uuid not null,
+    user_id uuid not null,
+    -- SHA-256 of the secret part of the token
+    token_hash bytea not null,
+    -- When the login took place, and when its token was last replaced
+    created_at timestamptz(3) not null default now(),
+    rotated_at timestamptz(3) not null default now(),
+    expires_at timestamptz(3) not null,
+    constraint refresh_tokens_pkey primary key (family_id),
+    constraint refresh_tokens_user_id_fkey foreign key (user_id) references identity.users (id),
+    constraint refresh_tokens_token_hash_check check (octet_length(token_hash) = 32)
+);
+create index refresh_tokens_user_id_idx on identity.refresh_tokens (user_id);
+create index refresh_tokens_expires_at_idx on identity.refresh_tokens (expires_at);
+
 -- Creations in progress: from the claim of the email until the user is active.
 create table identity.user_provisionings (
     user_id uuid not null,
@@ -202,7 +219,8 @@ create index account_tokens_expires_at_idx on identity.account_tokens (expires_a
 
 grant usage on schema identity to guerdon_identity_app;
 grant select, insert, update, delete on
-    identity.users, identity.credentials, identity.user_provisionings, identity.revocations
+    identity.users, identity.credentials, identity.refresh_tokens, identity.user_provisionings,
+    identity.revocations
 to guerdon_identity_app;
 grant select, insert, update on identity.api_keys, identity.tasks to guerdon_identity_app;
 grant select, insert on identity.task_completions to guerdon_identity_app;

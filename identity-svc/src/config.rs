@@ -7,6 +7,8 @@ use lettre::message::Mailbox;
 use platform::config::{Common, Grpc, Nats, Settings, StrongSecret, http_base, secret};
 use secrecy::SecretString;
 
+use crate::user::HashingCost;
+
 /// Flags and environment variables.
 #[derive(Debug, Clone, Args)]
 pub struct Config {
@@ -49,6 +51,10 @@ pub struct Config {
     /// Mails to users.
     #[command(flatten)]
     pub mail: MailSettings,
+
+    /// The cost of password hashes.
+    #[command(flatten)]
+    pub password_hashing: PasswordHashing,
 
     /// The base URL of images whose path is relative.
     #[arg(
@@ -95,6 +101,48 @@ impl MailSettings {
             Some(sender) => Ok(sender.clone()),
             None if self.smtp_url.is_none() => Ok("Guerdon <no-reply@localhost>".parse()?),
             None => anyhow::bail!("MAIL_FROM is needed with SMTP_URL"),
+        }
+    }
+}
+
+/// The cost of password hashes (Argon2id). The defaults are the least that OWASP advises. A hash that
+/// cost less is made again when its user logs in.
+#[derive(Debug, Clone, Args)]
+pub struct PasswordHashing {
+    /// Memory of a hash in KiB.
+    #[arg(
+        long,
+        env = "PASSWORD_HASH_MEMORY_KIB",
+        default_value_t = 19_456,
+        value_parser = clap::value_parser!(u32).range(8_192..=1_048_576)
+    )]
+    pub password_hash_memory_kib: u32,
+
+    /// Passes over the memory.
+    #[arg(
+        long,
+        env = "PASSWORD_HASH_PASSES",
+        default_value_t = 2,
+        value_parser = clap::value_parser!(u32).range(1..=20)
+    )]
+    pub password_hash_passes: u32,
+
+    /// Lanes that the memory is divided into.
+    #[arg(
+        long,
+        env = "PASSWORD_HASH_LANES",
+        default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(1..=16)
+    )]
+    pub password_hash_lanes: u32,
+}
+
+impl PasswordHashing {
+    pub(crate) const fn cost(&self) -> HashingCost {
+        HashingCost {
+            memory: self.password_hash_memory_kib,
+            passes: self.password_hash_passes,
+            lanes: self.password_hash_lanes,
         }
     }
 }

@@ -18,13 +18,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     MIGRATOR, SCHEMA,
-    auth::{Auth, KnownServices, api_key, grpc::AuthGrpc},
+    auth::{Auth, KnownServices, Sessions, Tokens, api_key, grpc::AuthGrpc},
     clients::wallet::Wallets,
     config::Config,
     links::Links,
     mail::{self, Transport},
     task::{Completions, Tasks, grpc::TaskGrpc},
-    user::{Provisioning, Users, grpc::UserGrpc},
+    user::{Hasher, Provisioning, Users, grpc::UserGrpc},
 };
 
 /// The process, connected and bound.
@@ -63,14 +63,18 @@ impl Application for Service {
             Backbone::connect::<Self>(&config.database_url, &config.nats, &runtime).await?;
         let (pool, clock, ids) = (backbone.pool(), runtime.clock, runtime.ids);
         let mode = config.common.auth;
-        let auth = Auth::new(
+        let hasher = Hasher::new(config.password_hashing.cost())?;
+        let tokens = Tokens::new(issuer, clock.clone(), ids.clone());
+        let users = Users::new(pool.clone(), clock.clone(), ids.clone());
+        let sessions = Sessions::new(
             pool.clone(),
-            issuer,
-            services,
-            mode,
-            clock.clone(),
+            tokens.clone(),
+            verifier.clone(),
+            users.clone(),
+            hasher.clone(),
             ids.clone(),
         );
+        let auth = Auth::new(pool.clone(), tokens, services, mode, clock.clone());
         auth.set_bootstrap_key(config.bootstrap_api_key.as_ref())
             .await?;
 
@@ -81,12 +85,20 @@ impl Application for Service {
         let token = Some(own_token(auth.clone()));
         let wallet = client::connect_with("wallet", wallet_url, &config.common.tls, token)?;
         let wallets = Wallets::new(&wallet);
-        let users = Users::new(pool.clone(), clock.clone(), ids.clone());
-        let provisioning =
-            Provisioning::new(pool.clone(), wallets.clone(), clock.clone(), ids.clone());
+        let provisioning = Provisioning::new(
+            pool.clone(),
+            wallets.clone(),
+            hasher,
+            clock.clone(),
+            ids.clone(),
+        );
         let completions = Completions::new(pool.clone(), clock.clone(), ids.clone());
         let tasks = Tasks::new(pool, wallets, config.media_base_url, clock, ids);
         backbone.saga(provisioning.clone());
+        let purged = sessions.clone();
+        backbone.worker("refresh-token-purge", move |stop| {
+            purged.clone().purge(stop)
+        });
 
         let users = UserGrpc {
             users,
@@ -101,7 +113,7 @@ impl Application for Service {
             runtime.readiness,
         )
         .await?
-        .add_service(AuthServiceServer::new(AuthGrpc(auth)))
+        .add_service(AuthServiceServer::new(AuthGrpc { auth, sessions }))
         .add_service(UserServiceServer::new(users))
         .add_service(TaskServiceServer::new(tasks));
         Ok(Self { server, backbone })

@@ -205,6 +205,19 @@ impl Ids {
         }
     }
 
+    /// Generates 32 random bytes that nobody can guess; the same for the same seed, in tests.
+    pub fn secret(&self) -> [u8; 32] {
+        let Source::Seeded { seed, count } = &self.0 else {
+            return rand::random();
+        };
+        let mut bytes = [0; 32];
+        for chunk in bytes.chunks_exact_mut(8) {
+            let n = count.fetch_add(1, atomic::Ordering::Relaxed);
+            chunk.copy_from_slice(&split_mix(*seed, n).to_be_bytes());
+        }
+        bytes
+    }
+
     /// Generates a code of up to 12 random characters of Crockford's base 32.
     #[expect(clippy::disallowed_methods, reason = "this is where codes come from")]
     pub fn code(&self, length: usize) -> String {
@@ -282,6 +295,16 @@ mod tests {
         }
         assert_eq!(Ids::seeded(7).uuid(), Ids::seeded(7).uuid());
         assert_ne!(Ids::seeded(7).uuid(), Ids::seeded(8).uuid());
+    }
+
+    #[test]
+    fn secrets_differ_unless_they_have_the_same_seed() {
+        for ids in [Ids::system(), Ids::seeded(7)] {
+            let made: HashSet<_> = (0..1000).map(|_| ids.secret()).collect();
+            assert_eq!(made.len(), 1000);
+        }
+        assert_eq!(Ids::seeded(7).secret(), Ids::seeded(7).secret());
+        assert_ne!(Ids::seeded(7).secret(), Ids::seeded(8).secret());
     }
 
     #[test]

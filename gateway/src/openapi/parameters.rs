@@ -8,7 +8,7 @@ use utoipa::openapi::{
     schema::{SchemaType, Type},
 };
 
-use crate::router::Route;
+use crate::{access::Access, router::Route};
 
 /// Returns the parameters of a route.
 pub(super) fn of(route: &Route) -> Vec<Parameter> {
@@ -22,7 +22,7 @@ pub(super) fn of(route: &Route) -> Vec<Parameter> {
     if let Some((name, description)) = route.query_param {
         parameters.push(query(name, description));
     }
-    if route.method == Method::POST {
+    if route.method == Method::POST && route.access != Access::Anonymous {
         let description = "Makes the request safe to repeat for 24 hours.";
         parameters.push(parameter(
             "Idempotency-Key",

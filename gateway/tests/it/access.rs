@@ -41,7 +41,13 @@ async fn public_routes_are_few_and_known() {
     let lines: Vec<_> = public
         .map(|one| format!("{} {} {:?}", one.method, one.path, one.access))
         .collect();
-    insta::assert_snapshot!(lines.join("\n"), @"GET /.well-known/jwks.json Public");
+    insta::assert_snapshot!(lines.join("\n"), @r"
+    GET /.well-known/jwks.json Public
+    POST /auth/token Anonymous
+    POST /auth/token/refresh Anonymous
+    POST /auth/token/revoke Anonymous
+    POST /auth/token/validate Anonymous
+    ");
 }
 
 #[tokio::test]

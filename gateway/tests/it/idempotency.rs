@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::{
     harness::{Exchange, ID, TestApp, assert_status, problem},
-    operations,
+    operations::{self, Access},
 };
 
 /// The idempotency metadata of the first RPC: key, path, hash.
@@ -20,7 +20,10 @@ fn metadata(exchange: &Exchange) -> [Option<String>; 3] {
 #[tokio::test]
 async fn every_post_passes_its_key_path_and_hash_on() {
     let app = TestApp::start().await;
-    for operation in operations::all() {
+    let of_callers = operations::all()
+        .into_iter()
+        .filter(|operation| operation.access != Access::Anonymous);
+    for operation in of_callers {
         let request = operation.request(&app).header("idempotency-key", "k 1");
         let exchange = app.exchange(request).await;
         let [key, path, hash] = metadata(&exchange);
@@ -30,6 +33,21 @@ async fn every_post_passes_its_key_path_and_hash_on() {
             assert_eq!(hash.map(|hash| hash.len()), Some(64), "{}", operation.path);
         } else {
             assert_eq!([key, path, hash], [None, None, None], "{}", operation.path);
+        }
+    }
+}
+
+#[tokio::test]
+async fn anonymous_routes_ignore_keys() {
+    let app = TestApp::start().await;
+    for operation in operations::all() {
+        for key in ["k 1", ""] {
+            let request = operation.request(&app).header("idempotency-key", key);
+            if operation.access == Access::Anonymous {
+                let exchange = app.exchange(request).await;
+                assert_eq!(exchange.status, operation.success, "{}", operation.path);
+                assert_eq!(metadata(&exchange), [None, None, None]);
+            }
         }
     }
 }

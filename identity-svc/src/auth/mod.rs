@@ -6,7 +6,11 @@ pub(crate) mod grpc;
 mod known_services;
 mod repo;
 mod service;
+pub(crate) mod sessions;
+mod tokens;
 
 use failure_limit::FailureLimit;
 pub(crate) use known_services::KnownServices;
 pub(crate) use service::Auth;
+pub(crate) use sessions::Sessions;
+pub(crate) use tokens::Tokens;

@@ -1,23 +1,22 @@
 //! Issues tokens for credentials.
 
-use std::{net::IpAddr, sync::Arc, time::Duration};
+use std::{net::IpAddr, time::Duration};
 
-use chrono::{DateTime, Utc};
 use platform::{
-    auth::{Caller, Grant, Kind, Role, TokenIssuer},
+    auth::{Caller, Kind, Role},
     clock::Clock,
     config,
     error::{Code, Failure},
-    ids::Ids,
     pg,
 };
 use secrecy::{ExposeSecret as _, SecretString};
 use sqlx::PgPool;
 
 use super::{
-    FailureLimit, KnownServices,
+    FailureLimit, KnownServices, Tokens,
     api_key::{self, BOOTSTRAP_ID},
     repo,
+    tokens::Issued,
 };
 use crate::{
     error::{Error, Result},
@@ -34,44 +33,34 @@ const UNVERSIONED: i32 = 0;
 #[derive(Debug, Clone)]
 pub(crate) struct Auth {
     pool: PgPool,
-    issuer: Arc<TokenIssuer>,
+    tokens: Tokens,
     services: KnownServices,
     wrong_keys: FailureLimit,
     mode: config::Auth,
     clock: Clock,
-    ids: Ids,
-}
-
-/// A signed token.
-#[derive(Debug)]
-pub(crate) struct Issued {
-    pub(crate) token: String,
-    pub(crate) expires_at: DateTime<Utc>,
 }
 
 impl Auth {
     pub(crate) fn new(
         pool: PgPool,
-        issuer: Arc<TokenIssuer>,
+        tokens: Tokens,
         services: KnownServices,
         mode: config::Auth,
         clock: Clock,
-        ids: Ids,
     ) -> Self {
         Self {
             pool,
-            issuer,
+            tokens,
             services,
             wrong_keys: FailureLimit::new(),
             mode,
             clock,
-            ids,
         }
     }
 
     /// Returns the public keys as a JSON Web Key Set.
     pub(crate) fn jwks_json(&self) -> String {
-        self.issuer.jwks_json()
+        self.tokens.jwks_json()
     }
 
     /// Issues a token to the process whose secret this is.
@@ -92,7 +81,7 @@ impl Auth {
             subject: service.to_owned(),
             roles: vec![Role::Admin],
         };
-        self.issue(&caller, UNVERSIONED, TOKEN_TTL)
+        self.tokens.issue(&caller, UNVERSIONED, TOKEN_TTL)
     }
 
     /// Issues an admin's token for callers without credentials, in open mode only.
@@ -106,7 +95,7 @@ impl Auth {
             subject: "anonymous".to_owned(),
             roles: vec![Role::Admin],
         };
-        Ok(self.issue(&caller, UNVERSIONED, TOKEN_TTL))
+        Ok(self.tokens.issue(&caller, UNVERSIONED, TOKEN_TTL))
     }
 
     /// Issues a token with the roles of an API key to a client at this address, which may send few
@@ -134,7 +123,7 @@ impl Auth {
             subject: key.id.to_string(),
             roles: key.roles,
         };
-        Ok(self.issue(&caller, key.token_version, lifetime))
+        Ok(self.tokens.issue(&caller, key.token_version, lifetime))
     }
 
     /// Stores the configured admin key, or ends the one configured before. The tokens of a key that is
@@ -154,21 +143,5 @@ impl Auth {
             revocation::revoke_key_in_tx(&mut tx, BOOTSTRAP_ID).await?;
         }
         Ok(tx.commit().await?)
-    }
-
-    fn issue(&self, caller: &Caller, version: i32, lifetime: Duration) -> Issued {
-        let now = self.clock.now();
-        let id = self.ids.uuid().to_string();
-        let token = self.issuer.issue(Grant {
-            caller,
-            version,
-            now,
-            lifetime,
-            id: &id,
-        });
-        Issued {
-            token,
-            expires_at: now + lifetime,
-        }
     }
 }

@@ -27,6 +27,9 @@ pub(crate) fn new_user(request: CreateUserRequest) -> Result<NewUser, Failure> {
         required(v, "email", &request.email).and_then(|text| v.value("email", Email::parse(text)));
     let password = required(v, "password", &request.password)
         .and_then(|text| v.value("password", Password::parse(text)));
+    if let (Some(email), Some(password)) = (&email, &password) {
+        v.value("password", password.check_for(email.as_str()));
+    }
     let wallet_id = request
         .primary_wallet_id
         .and_then(|text| v.value("primaryWalletId", WalletId::parse(&text)));

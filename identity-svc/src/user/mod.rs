@@ -1,6 +1,6 @@
 //! Users: profile, state and credentials, and the saga that creates each with a wallet.
 
-mod convert;
+pub(crate) mod convert;
 mod email;
 mod events;
 pub(crate) mod grpc;
@@ -13,5 +13,6 @@ mod service;
 
 pub(crate) use email::Email;
 pub(crate) use model::{User, UserId};
+pub(crate) use password::{Hasher, HashingCost, PasswordAttempt};
 pub(crate) use provisioning::Provisioning;
 pub(crate) use service::Users;

@@ -19,6 +19,7 @@ use super::{
 };
 use crate::{
     SCHEMA,
+    auth::sessions,
     error::{Error, Result},
     revocation,
 };
@@ -86,6 +87,7 @@ impl Users {
             repo::update_flags_in_tx(&mut work, &user).await?;
             if action == Action::Block {
                 revocation::revoke_user_in_tx(&mut work, id).await?;
+                sessions::end_all_in_tx(&mut work, id).await?;
             }
             let event = events::acted(self.ids.uuid(), &user, action);
             outbox::append_in_tx(&mut work, SCHEMA, [event]).await?;

@@ -224,7 +224,7 @@ pub(crate) fn new_user(email: &str) -> CreateUserRequest {
 }
 
 /// Issues a token by the system's clock, whatever the service's clock is.
-fn issue_token(caller: &Caller) -> String {
+pub(crate) fn issue_token(caller: &Caller) -> String {
     TokenIssuer::new(&SEED).issue(Grant {
         caller,
         version: 0,

@@ -11,6 +11,7 @@ mod harness;
 mod mail;
 mod provisioning;
 mod revocation;
+mod sessions;
 mod task_calls;
 mod task_changes;
 mod tasks;

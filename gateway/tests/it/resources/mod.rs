@@ -3,6 +3,7 @@
 mod activity;
 mod addresses;
 mod assets;
+mod auth;
 mod catalog;
 mod movements;
 mod new_orders;

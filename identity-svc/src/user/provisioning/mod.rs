@@ -57,11 +57,17 @@ enum Reserved {
 }
 
 impl Provisioning {
-    pub(crate) fn new(pool: PgPool, wallets: Wallets, clock: Clock, ids: Ids) -> Self {
+    pub(crate) fn new(
+        pool: PgPool,
+        wallets: Wallets,
+        hasher: Hasher,
+        clock: Clock,
+        ids: Ids,
+    ) -> Self {
         Self {
             pool,
             wallets,
-            hasher: Hasher::default(),
+            hasher,
             clock,
             ids,
         }

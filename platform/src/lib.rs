@@ -14,6 +14,7 @@ pub mod config;
 pub mod error;
 pub mod failpoint;
 pub mod grpc;
+pub mod http;
 pub mod idempotency;
 pub mod ids;
 pub mod lifecycle;

@@ -9,6 +9,10 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::Readiness;
+use crate::http;
+
+/// Most connections to probes and metrics: those of an orchestrator and of a few scrapers.
+const MAX_CONNECTIONS: usize = 64;
 
 /// Buckets in seconds, from a cached response to the longest deadline.
 const BUCKETS: [f64; 12] = [
@@ -67,9 +71,7 @@ pub(crate) async fn serve(
         .route("/livez", get(StatusCode::OK))
         .route("/readyz", get(readyz).with_state(readiness))
         .route("/metrics", get(render).with_state(metrics));
-    axum::serve(listener, routes)
-        .with_graceful_shutdown(stop.cancelled_owned())
-        .await?;
+    http::serve(listener, routes, MAX_CONNECTIONS, stop).await;
     Ok(())
 }
 

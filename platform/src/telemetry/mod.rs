@@ -31,7 +31,7 @@ use crate::config::{LogFormat, Telemetry as Settings};
 use self::event_format::NoFields;
 pub(crate) use self::event_format::OneLine;
 pub use cause::chain;
-pub use trace_context::{current_trace_id, current_traceparent, set_parent};
+pub use trace_context::{current_trace_id, current_traceparent, set_link, set_parent};
 
 /// Limit of the export of the last spans at exit.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(3);

@@ -1,6 +1,7 @@
 //! W3C trace context as text, for HTTP, gRPC, the outbox and `JetStream`.
 
 use opentelemetry::{
+    Context,
     propagation::{Extractor, TextMapPropagator as _},
     trace::{SpanContext, TraceContextExt as _},
 };
@@ -32,12 +33,25 @@ pub fn current_trace_id() -> Option<String> {
 /// Makes `span` a child of the span in `traceparent`. Call it before the span is entered. A malformed
 /// value, which anyone can send, is ignored: the span starts a new trace.
 pub fn set_parent(span: &Span, traceparent: &str) {
-    let parent = TraceContextPropagator::new().extract(&Single(traceparent));
+    let parent = parse(traceparent);
     if parent.span().span_context().is_valid()
         && let Err(error) = span.set_parent(parent)
     {
         tracing::trace!(%error, "telemetry: parent of the span not set");
     }
+}
+
+/// Links `span` to the span in `traceparent`, which stays in a trace of its own: for callers that are
+/// not trusted to decide what is traced. A malformed value is ignored.
+pub fn set_link(span: &Span, traceparent: &str) {
+    let linked = parse(traceparent).span().span_context().clone();
+    if linked.is_valid() {
+        span.add_link(linked);
+    }
+}
+
+fn parse(traceparent: &str) -> Context {
+    TraceContextPropagator::new().extract(&Single(traceparent))
 }
 
 fn current() -> Option<SpanContext> {
@@ -89,6 +103,18 @@ mod tests {
         assert_eq!(trace.as_deref(), Some("0af7651916cd43dd8448eb211c80319c"));
         assert!(traceparent.starts_with("00-0af7651916cd43dd8448eb211c80319c-"));
         assert!(traceparent.ends_with("-01") && traceparent != REMOTE);
+    }
+
+    #[test]
+    fn a_linked_span_has_a_trace_of_its_own() {
+        let trace = traced(|| {
+            let span = info_span!("linked");
+            set_link(&span, REMOTE);
+            set_link(&span, "nonsense");
+            span.in_scope(current_trace_id)
+        });
+        assert!(trace.is_some());
+        assert_ne!(trace.as_deref(), Some("0af7651916cd43dd8448eb211c80319c"));
     }
 
     #[test]

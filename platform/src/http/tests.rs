@@ -1,0 +1,151 @@
+//! The time is paused: it advances when every task waits.
+
+use std::net::Ipv4Addr;
+
+use axum::{Router, routing::get};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex};
+
+use super::{activity::*, *};
+
+/// More than the pipe between client and server holds.
+const LARGE: usize = 1024 * 1024;
+
+struct Client {
+    socket: DuplexStream,
+    started: Instant,
+}
+
+impl Client {
+    fn connect(stop: CancellationToken) -> Self {
+        let (socket, server) = duplex(4096);
+        let router = Router::new()
+            .route("/", get(|| async { "ok" }))
+            .route("/large", get(|| async { vec![b'x'; LARGE] }))
+            .route("/slow", get(slow));
+        let peer = SocketAddr::from((Ipv4Addr::LOCALHOST, 9));
+        tokio::spawn(serve_connection(server, peer, router, stop));
+        Self {
+            socket,
+            started: Instant::now(),
+        }
+    }
+
+    async fn send(&mut self, text: &str) {
+        self.socket.write_all(text.as_bytes()).await.unwrap();
+    }
+
+    async fn get(&mut self, path: &str) -> String {
+        self.send(&format!("GET {path} HTTP/1.1\r\nhost: test\r\n\r\n"))
+            .await;
+        let mut buffer = [0; 1024];
+        let read = self.socket.read(&mut buffer).await.unwrap();
+        String::from_utf8_lossy(&buffer[..read]).into_owned()
+    }
+
+    /// Waits until the server closes the connection, and returns the time since the start or the last
+    /// call, in seconds.
+    async fn closed_after(&mut self) -> u64 {
+        let mut rest = Vec::new();
+        let _ = self.socket.read_to_end(&mut rest).await;
+        self.started.elapsed().as_secs()
+    }
+}
+
+/// Takes longer than any limit of a connection.
+async fn slow() -> &'static str {
+    tokio::time::sleep(Duration::from_secs(200)).await;
+    "ok"
+}
+
+/// Asserts that a connection was closed at the limit, or at the next check.
+fn assert_at(limit: Duration, seconds: u64) {
+    let limit = limit.as_secs();
+    assert!((limit..=limit + 2).contains(&seconds), "{seconds} s");
+}
+
+#[tokio::test(start_paused = true)]
+async fn half_a_head_ends_the_connection() {
+    let mut client = Client::connect(CancellationToken::new());
+    client.send("GET / HTTP/1.1\r\nho").await;
+    assert_at(HEAD_TIMEOUT, client.closed_after().await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_head_that_goes_on_slowly_ends_the_connection() {
+    let mut client = Client::connect(CancellationToken::new());
+    client.send("GET / HTTP/1.1\r\n").await;
+    for _ in 0..5 {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        client.send("a: b\r\n").await;
+    }
+    assert_at(HEAD_TIMEOUT, client.closed_after().await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_without_requests_ends() {
+    let mut client = Client::connect(CancellationToken::new());
+    assert_at(IDLE_TIMEOUT, client.closed_after().await);
+
+    let mut client = Client::connect(CancellationToken::new());
+    for _ in 0..3 {
+        tokio::time::sleep(Duration::from_mins(1)).await;
+        assert!(client.get("/").await.contains("200 OK"));
+    }
+    client.started = Instant::now();
+    assert_at(IDLE_TIMEOUT, client.closed_after().await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_long_request_keeps_its_connection() {
+    let mut client = Client::connect(CancellationToken::new());
+    assert!(client.get("/slow").await.contains("200 OK"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_response_that_nobody_reads_ends_the_connection() {
+    let mut client = Client::connect(CancellationToken::new());
+    assert!(client.get("/large").await.contains("200 OK"));
+    tokio::time::sleep(WRITE_TIMEOUT + 2 * TICK).await;
+    let mut rest = Vec::new();
+    let _ = client.socket.read_to_end(&mut rest).await;
+    assert!(rest.len() < LARGE, "{} bytes", rest.len());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_ends_idle_connections_and_waits_for_requests() {
+    let stop = CancellationToken::new();
+    let mut idle = Client::connect(stop.clone());
+    assert!(idle.get("/").await.contains("200 OK"));
+    let mut busy = Client::connect(stop.clone());
+    busy.send("GET /slow HTTP/1.1\r\nhost: test\r\n\r\n").await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    stop.cancel();
+    assert!(idle.closed_after().await <= 2);
+    let mut response = String::new();
+    busy.socket.read_to_string(&mut response).await.unwrap();
+    assert!(response.contains("200 OK"), "{response}");
+}
+
+#[tokio::test]
+async fn a_connection_beyond_the_bound_waits_for_another_to_end() {
+    let stop = CancellationToken::new();
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let router = Router::new().route("/", get(|| async { "ok" }));
+    tokio::spawn(serve(listener, router, 1, stop.clone()));
+
+    let mut first = TcpStream::connect(address).await.unwrap();
+    let request = b"GET / HTTP/1.1\r\nhost: test\r\n\r\n";
+    let mut buffer = [0; 1024];
+    first.write_all(request).await.unwrap();
+    assert!(first.read(&mut buffer).await.unwrap() > 0);
+    let mut second = TcpStream::connect(address).await.unwrap();
+    second.write_all(request).await.unwrap();
+    first.write_all(request).await.unwrap();
+    assert!(first.read(&mut buffer).await.unwrap() > 0);
+    let early = second.try_read(&mut buffer);
+    assert_eq!(early.unwrap_err().kind(), io::ErrorKind::WouldBlock);
+    drop(first);
+    assert!(second.read(&mut buffer).await.unwrap() > 0);
+    stop.cancel();
+}

@@ -22,7 +22,13 @@ use sha2::{Digest as _, Sha256};
 use tonic::metadata::{Ascii, MetadataValue};
 
 use self::credentials::Credentials;
-use crate::{App, clients::Channel, error::Problem};
+use crate::{
+    App,
+    client_address::ClientAddress,
+    clients::Channel,
+    error::Problem,
+    rate_limit::{self, RateLimits},
+};
 
 mod credentials;
 pub(crate) mod open_mode;
@@ -48,6 +54,8 @@ pub(crate) struct Principal {
     pub(crate) authorization: MetadataValue<Ascii>,
     /// Whether the caller has the role `admin`.
     pub(crate) is_admin: bool,
+    /// The user or API key, unless the caller has no credentials.
+    subject: Option<Arc<str>>,
 }
 
 /// Authenticates requests.
@@ -61,17 +69,31 @@ pub(crate) struct Gatekeeper {
     identity: AuthServiceClient<Channel>,
     /// Tokens by the hash of their API key. Their lifetime bounds how long a revoked key works.
     exchanged: Cache<[u8; 32], Arc<str>>,
+    /// Keys that were refused lately, by their hash.
+    refused: Cache<[u8; 32], ()>,
+    rate_limits: RateLimits,
 }
 
 impl Gatekeeper {
     const EXCHANGED_FOR: std::time::Duration = std::time::Duration::from_secs(30);
     const EXCHANGED_KEYS: u64 = 10_000;
+    const REFUSED_FOR: std::time::Duration = std::time::Duration::from_secs(5);
+    const MAX_KEY: usize = 256;
 
     /// Creates a gatekeeper that exchanges API keys at this identity-svc.
-    pub(crate) fn new(mode: config::Auth, auth: &Auth, identity: &Channel) -> Self {
+    pub(crate) fn new(
+        mode: config::Auth,
+        auth: &Auth,
+        identity: &Channel,
+        rate_limits: RateLimits,
+    ) -> Self {
         let exchanged = Cache::builder()
             .max_capacity(Self::EXCHANGED_KEYS)
             .time_to_live(Self::EXCHANGED_FOR)
+            .build();
+        let refused = Cache::builder()
+            .max_capacity(Self::EXCHANGED_KEYS)
+            .time_to_live(Self::REFUSED_FOR)
             .build();
         Self {
             verifier: auth.verifier.clone().for_clients(),
@@ -79,6 +101,8 @@ impl Gatekeeper {
             anonymous: (mode == config::Auth::Open).then(|| anonymous_token(identity)),
             identity: identity.service(),
             exchanged,
+            refused,
+            rate_limits,
         }
     }
 
@@ -87,16 +111,34 @@ impl Gatekeeper {
         self.anonymous.is_some()
     }
 
+    /// Authenticates a request. An address that sends many wrong credentials is refused for a while.
     async fn authenticate(
         &self,
         access: Access,
+        address: ClientAddress,
+        headers: &HeaderMap,
+    ) -> Result<Principal, Failure> {
+        let principal = self.principal(access, address, headers).await;
+        if let Err(failure) = &principal
+            && failure.code == Code::Unauthenticated
+        {
+            self.rate_limits.check_address(address)?;
+            self.rate_limits.note_wrong_credentials(address);
+        }
+        principal
+    }
+
+    async fn principal(
+        &self,
+        access: Access,
+        address: ClientAddress,
         headers: &HeaderMap,
     ) -> Result<Principal, Failure> {
         if access == Access::Anonymous {
             return Principal::without_credentials(&self.own, false).await;
         }
         let token: Arc<str> = match (Credentials::of(headers)?, &self.anonymous) {
-            (Some(Credentials::ApiKey(key)), _) => self.exchange(key).await?,
+            (Some(Credentials::ApiKey(key)), _) => self.exchange(key, address).await?,
             (Some(Credentials::Token(token)), _) => token.into(),
             (None, Some(admin)) => return Principal::without_credentials(admin, true).await,
             (None, None) if access == Access::Public => {
@@ -111,9 +153,17 @@ impl Gatekeeper {
         Principal::new(&token, &caller)
     }
 
-    async fn exchange(&self, key: &str) -> Result<Arc<str>, Failure> {
+    async fn exchange(&self, key: &str, address: ClientAddress) -> Result<Arc<str>, Failure> {
         let hash = Sha256::digest(key).into();
+        let is_key = key.starts_with("gk_") && key.len() <= Self::MAX_KEY;
+        if !is_key || self.refused.contains_key(&hash) {
+            return Err(Failure::new(
+                Code::Unauthenticated,
+                "the API key is not valid",
+            ));
+        }
         let buy = async {
+            self.rate_limits.check_address(address)?;
             let request = ExchangeApiKeyRequest {
                 key: key.to_owned(),
             };
@@ -121,10 +171,15 @@ impl Gatekeeper {
             let response = response.map_err(|status| Failure::from_status(&status))?;
             Ok::<Arc<str>, Failure>(response.into_inner().token.into())
         };
-        self.exchanged
-            .try_get_with(hash, buy)
-            .await
-            .map_err(|failure| copy(&failure))
+        match self.exchanged.try_get_with(hash, buy).await {
+            Ok(token) => Ok(token),
+            Err(failure) => {
+                if failure.code == Code::Unauthenticated {
+                    self.refused.insert(hash, ()).await;
+                }
+                Err(copy(&failure))
+            }
+        }
     }
 }
 
@@ -163,6 +218,7 @@ impl Principal {
         Ok(Self {
             authorization: sensitive(authorization),
             is_admin: caller.is_admin(),
+            subject: Some(caller.subject.as_str().into()),
         })
     }
 
@@ -174,6 +230,7 @@ impl Principal {
         Ok(Self {
             authorization: sensitive(authorization.map_err(Failure::internal)?),
             is_admin,
+            subject: None,
         })
     }
 }
@@ -186,21 +243,31 @@ impl fmt::Debug for Principal {
     }
 }
 
-/// Authenticates a request and checks the access of its route.
+/// Authenticates a request, takes it from the caller's rate limit, and checks the access of its route.
 pub(crate) async fn guard(
     State((app, access)): State<(App, Access)>,
+    address: ClientAddress,
     mut request: Request,
     next: Next,
 ) -> Result<Response, Problem> {
     let principal = app
         .gatekeeper
-        .authenticate(access, request.headers())
+        .authenticate(access, address, request.headers())
         .await?;
+    let caller = match &principal.subject {
+        Some(subject) => rate_limit::Caller::Principal(Arc::clone(subject)),
+        None => rate_limit::Caller::Address(address),
+    };
+    let allowance = app.gatekeeper.rate_limits.take(caller)?;
     if access == Access::Admin && !principal.is_admin {
         return Err(Failure::new(Code::Forbidden, "this needs the role admin").into());
     }
     request.extensions_mut().insert(principal);
-    Ok(next.run(request).await)
+    let mut response = next.run(request).await;
+    if let Some(allowance) = allowance {
+        allowance.show(response.headers_mut());
+    }
+    Ok(response)
 }
 
 #[cfg(test)]

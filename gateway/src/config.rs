@@ -1,9 +1,15 @@
 //! The gateway's settings.
 
-use std::net::SocketAddr;
+use std::{
+    net::SocketAddr,
+    num::{NonZeroU32, NonZeroUsize},
+};
 
-use clap::Args;
+use clap::{Args, value_parser};
+use ipnet::IpNet;
 use platform::config::{Common, ServiceSecret, Settings};
+
+use crate::rate_limit::Rate;
 
 /// Settings of the gateway.
 #[derive(Debug, Clone, Args)]
@@ -19,6 +25,38 @@ pub struct Config {
     /// Address of the public REST API.
     #[arg(long, env = "GATEWAY_LISTEN", default_value = "127.0.0.1:8080")]
     pub listen: SocketAddr,
+
+    /// Address of `/livez`, `/readyz` and `/metrics`; they are not served without it.
+    #[arg(long, env = "GATEWAY_METRICS_LISTEN")]
+    pub metrics_listen: Option<SocketAddr>,
+
+    /// Most connections at once; further ones wait.
+    #[arg(long, env = "GATEWAY_MAX_CONNECTIONS", default_value = "4096")]
+    pub max_connections: NonZeroUsize,
+
+    /// Requests a second of a user, an API key, or an address without credentials; 0 for no limit.
+    #[arg(long, env = "RATE_LIMIT", default_value = "100", value_parser = value_parser!(u32).range(..=100_000))]
+    pub rate_limit: u32,
+
+    /// Requests at once after a pause; not less than those of a second.
+    #[arg(long, env = "RATE_LIMIT_BURST", default_value = "200", value_parser = value_parser!(u32).range(1..=1_000_000))]
+    pub rate_limit_burst: u32,
+
+    /// Networks of proxies whose `X-Forwarded-For` names the client: `10.0.0.0/8,fd00::/8`.
+    #[arg(long, env = "TRUSTED_PROXIES", value_delimiter = ',')]
+    pub trusted_proxies: Vec<IpNet>,
+}
+
+impl Config {
+    /// Returns the limit of requests, if there is one.
+    pub(crate) fn rate(&self) -> Option<Rate> {
+        let per_second = NonZeroU32::new(self.rate_limit)?;
+        let burst = NonZeroU32::new(self.rate_limit_burst)?;
+        Some(Rate {
+            per_second,
+            burst: burst.max(per_second),
+        })
+    }
 }
 
 impl Settings for Config {
@@ -28,5 +66,9 @@ impl Settings for Config {
 
     fn listen(&self) -> SocketAddr {
         self.listen
+    }
+
+    fn metrics_listen(&self) -> Option<SocketAddr> {
+        self.metrics_listen
     }
 }

@@ -1,12 +1,12 @@
 //! The middleware around every route: limits, request id, trace, deadline, panics, problems, and bodies
 //! left unread.
 
-use std::{net::SocketAddr, time::Duration};
+use std::time::Duration;
 
 use axum::{
-    Router, ServiceExt,
+    Router,
     body::Body,
-    extract::{MatchedPath, Request, connect_info::IntoMakeServiceWithConnectInfo},
+    extract::{MatchedPath, Request},
     http::{HeaderValue, Method, StatusCode, Uri, header},
     middleware::{Next, from_fn, from_fn_with_state},
     response::{IntoResponse as _, Response},
@@ -24,7 +24,10 @@ use tower::{
 use tower_http::catch_panic::CatchPanicLayer;
 use tracing::{Instrument as _, field::Empty};
 
-use crate::{App, access::open_mode, error, error::Problem, ops, request_id, router, unread_body};
+use crate::{
+    App, access::open_mode, client_address, error, error::Problem, pages, rate_limit, request_id,
+    router, security_headers, unread_body,
+};
 
 /// Deadline of a request.
 const DEADLINE: Duration = Duration::from_secs(30);
@@ -34,9 +37,7 @@ const MAX_URL: usize = 32 * 1024;
 const MAX_HEADERS: usize = 32 * 1024;
 
 /// Builds the HTTP service. A trailing slash is ignored: it is cut before routing.
-pub(crate) fn service(
-    app: &App,
-) -> IntoMakeServiceWithConnectInfo<MapRequest<Router, CutSlash>, SocketAddr> {
+pub(crate) fn service(app: &App) -> MapRequest<Router, CutSlash> {
     let panicked = |cause: Box<dyn std::any::Any + Send>| -> Response<Body> {
         let cause = cause
             .downcast_ref::<&str>()
@@ -49,18 +50,23 @@ pub(crate) fn service(
     // inside the span whose trace id they show.
     let router: Router = router::router(app)
         .layer(from_fn(limit))
-        .merge(ops::router())
-        .fallback(|| async { StatusCode::NOT_FOUND })
+        .merge(
+            pages::router()
+                .fallback(|| async { StatusCode::NOT_FOUND })
+                .layer(from_fn_with_state(app.clone(), rate_limit::by_address)),
+        )
         .layer(from_fn(options))
+        .layer(from_fn(known_methods))
         .layer(from_fn_with_state(app.clone(), open_mode::guard))
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn(error::render))
         .layer(from_fn(trace))
         .layer(from_fn_with_state(app.clone(), request_id::assign))
+        .layer(from_fn_with_state(app.clone(), client_address::assign))
+        .layer(from_fn(security_headers::set))
         .layer(from_fn(unread_body::finish))
         .with_state(app.clone());
-    let service = MapRequestLayer::new(cut_slash as CutSlash).layer(router);
-    ServiceExt::<Request>::into_make_service_with_connect_info(service)
+    MapRequestLayer::new(cut_slash as CutSlash).layer(router)
 }
 
 type CutSlash = fn(Request) -> Request;
@@ -116,6 +122,38 @@ async fn limit(request: Request, next: Next) -> Response {
     })
 }
 
+/// The methods of routes, as `Allow` lists them.
+const METHODS: &str = "GET,HEAD,POST,PATCH,DELETE,OPTIONS";
+
+/// Returns the name of a method of HTTP, and another name for what else a client may write: each name
+/// is a series of metrics, and stands in logs and spans.
+fn name(method: &Method) -> &'static str {
+    match *method {
+        Method::GET => "GET",
+        Method::HEAD => "HEAD",
+        Method::POST => "POST",
+        Method::PUT => "PUT",
+        Method::PATCH => "PATCH",
+        Method::DELETE => "DELETE",
+        Method::OPTIONS => "OPTIONS",
+        Method::TRACE => "TRACE",
+        Method::CONNECT => "CONNECT",
+        _ => UNKNOWN,
+    }
+}
+
+/// The name of all methods that are not of HTTP, as OpenTelemetry's conventions have it.
+const UNKNOWN: &str = "_OTHER";
+
+/// Refuses methods that are not of HTTP, whatever the path.
+async fn known_methods(request: Request, next: Next) -> Response {
+    if name(request.method()) != UNKNOWN {
+        return next.run(request).await;
+    }
+    let refusal = Problem(Failure::new(Code::MethodNotAllowed, "no method of HTTP"));
+    ([(header::ALLOW, METHODS)], refusal).into_response()
+}
+
 /// Responds to OPTIONS with the methods of the path.
 async fn options(request: Request, next: Next) -> Response {
     let is_options = request.method() == Method::OPTIONS;
@@ -127,18 +165,19 @@ async fn options(request: Request, next: Next) -> Response {
     response
 }
 
-/// Traces, logs and measures each request, named after its route: ids are no names.
+/// Traces, logs and measures each request, named after its route: ids are no names. Each starts a trace,
+/// linked to the client's: a client must not decide which traces are sampled.
 async fn trace(request: Request, next: Next) -> Response {
     let route = request
         .extensions()
         .get::<MatchedPath>()
         .map_or("unmatched", MatchedPath::as_str);
-    let method = request.method().clone();
+    let method = name(request.method());
     let span = tracing::info_span!(
         "http.request",
         otel.name = %format_args!("{method} {route}"),
         otel.kind = "server",
-        http.request.method = %method,
+        http.request.method = method,
         http.route = route,
         http.response.status_code = Empty,
         otel.status_code = Empty,
@@ -148,7 +187,7 @@ async fn trace(request: Request, next: Next) -> Response {
         .get("traceparent")
         .map(HeaderValue::to_str)
     {
-        telemetry::set_parent(&span, parent.unwrap_or_default());
+        telemetry::set_link(&span, parent.unwrap_or_default());
     }
     let route = route.to_owned();
     let started = Instant::now();
@@ -160,9 +199,9 @@ async fn trace(request: Request, next: Next) -> Response {
     }
     span.in_scope(|| {
         let (status, ms) = (status.as_u16(), elapsed.as_millis());
-        tracing::info!(%method, route, status, ms, "gateway: request completed");
+        tracing::info!(method, route, status, ms, "gateway: request completed");
     });
-    metrics::histogram!("http_request_duration_seconds", "method" => method.to_string(),
+    metrics::histogram!("http_request_duration_seconds", "method" => method,
         "route" => route, "status" => status.as_u16().to_string())
     .record(elapsed.as_secs_f64());
     response

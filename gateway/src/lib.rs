@@ -11,25 +11,31 @@ mod error;
 mod extract;
 mod idempotency;
 mod openapi;
-mod ops;
+mod pages;
+mod rate_limit;
 mod request_id;
 mod resources;
 mod respond;
 mod router;
+mod security_headers;
 mod unread_body;
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, sync::Arc};
 
+use ipnet::IpNet;
 use platform::{
     grpc::client,
+    http,
     ids::Ids,
-    lifecycle::{Metrics, Readiness, Supervisor},
+    lifecycle::{Readiness, Supervisor},
     service::{Application, Runtime},
 };
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::{access::Gatekeeper, clients::Clients, idempotency::BodyHashKey};
+use crate::{
+    access::Gatekeeper, clients::Clients, idempotency::BodyHashKey, rate_limit::RateLimits,
+};
 
 pub use config::Config;
 pub use openapi::document as openapi_document;
@@ -41,8 +47,9 @@ pub(crate) struct App {
     gatekeeper: Gatekeeper,
     ids: Ids,
     readiness: Readiness,
-    metrics: Metrics,
     body_hash_key: BodyHashKey,
+    rate_limits: RateLimits,
+    trusted_proxies: Arc<[IpNet]>,
 }
 
 /// The gateway process.
@@ -50,6 +57,7 @@ pub(crate) struct App {
 pub struct Gateway {
     app: App,
     listener: TcpListener,
+    max_connections: usize,
 }
 
 impl Gateway {
@@ -78,17 +86,20 @@ impl Application for Gateway {
         let token = Some(auth.token.clone());
         let identity = &common.peers.identity_grpc_url;
         let identity = client::connect_with("identity", identity, &common.tls, token)?;
+        let rate_limits = RateLimits::new(config.rate());
         let app = App {
             clients,
-            gatekeeper: Gatekeeper::new(common.auth, &auth, &identity),
+            gatekeeper: Gatekeeper::new(common.auth, &auth, &identity, rate_limits.clone()),
             ids: runtime.ids,
             readiness: runtime.readiness,
-            metrics: runtime.metrics,
             body_hash_key: BodyHashKey::derive(&config.service_secret.value),
+            rate_limits,
+            trusted_proxies: config.trusted_proxies.into(),
         };
         Ok(Self {
             app,
             listener: TcpListener::bind(config.listen).await?,
+            max_connections: config.max_connections.get(),
         })
     }
 
@@ -104,9 +115,7 @@ impl Application for Gateway {
         });
         tracing::info!(address = %self.listener.local_addr()?, "gateway: listening");
         let service = edge::service(&self.app);
-        axum::serve(self.listener, service)
-            .with_graceful_shutdown(stop.cancelled_owned())
-            .await?;
+        http::serve(self.listener, service, self.max_connections, stop).await;
         tasks.finish().await;
         Ok(())
     }

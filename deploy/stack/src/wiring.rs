@@ -38,10 +38,7 @@ impl Instance {
     /// Draws other ports, after another process has taken one of them.
     pub(crate) fn reassign_ports(&mut self, ports: &mut Ports) -> Result<()> {
         self.port = ports.reassign(&self.name)?;
-        self.metrics_port = match self.service {
-            Some(_) => ports.reassign(&metrics_purpose(&self.name))?,
-            None => self.port,
-        };
+        self.metrics_port = ports.reassign(&metrics_purpose(&self.name))?;
         Ok(())
     }
 }
@@ -100,7 +97,7 @@ pub(crate) fn instances(
         name: GATEWAY.to_owned(),
         service: None,
         port,
-        metrics_port: port,
+        metrics_port: ports.assign(&metrics_purpose(GATEWAY), None)?,
     });
     Ok(instances)
 }
@@ -166,7 +163,11 @@ impl Wiring {
             env.push(variable("TRACE_SAMPLE_RATIO", "1"));
         }
         let Some(service) = instance.service else {
+            let metrics = address(instance.metrics_port);
             env.push(variable("GATEWAY_LISTEN", address(instance.port)));
+            env.push(variable("GATEWAY_METRICS_LISTEN", metrics));
+            // Nobody else calls it, and programs that measure it call it often.
+            env.push(variable("RATE_LIMIT", "0"));
             return Ok(env);
         };
         let (listen, metrics) = (address(instance.port), address(instance.metrics_port));

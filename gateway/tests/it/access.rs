@@ -141,16 +141,18 @@ async fn the_callers_token_is_passed_to_the_service() {
 }
 
 #[tokio::test]
-async fn operations_pages_need_no_credentials() {
+async fn documentation_needs_no_credentials() {
     let app = TestApp::start().await;
-    for path in [
-        "/livez",
-        "/metrics",
-        "/docs/",
-        "/docs/errors",
-        "/openapi.json",
-    ] {
+    for path in ["/", "/docs/", "/docs/errors", "/openapi.json"] {
         let response = app.anonymous("GET", path).send().await.unwrap();
         assert_eq!(response.status(), 200, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn probes_and_metrics_are_not_public() {
+    let app = TestApp::start().await;
+    for path in ["/livez", "/readyz", "/metrics"] {
+        problem(app.admin("GET", path), 404, "route_not_found").await;
     }
 }

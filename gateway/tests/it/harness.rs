@@ -227,6 +227,9 @@ async fn start_gateway(
     {
         args.push("--service-secret=k3J9x0PqLr7sTz2Vb5Yw8Nc1Md4Fg6Ha".to_owned());
     }
+    if !flags.iter().any(|flag| flag.starts_with("--rate-limit=")) {
+        args.push("--rate-limit=0".to_owned());
+    }
     for service in ["catalog", "orders", "wallet", "identity"] {
         args.push(format!("--{service}-grpc-url={services}"));
     }

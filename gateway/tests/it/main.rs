@@ -2,6 +2,7 @@
 
 mod fake_services;
 mod harness;
+mod headers;
 mod operations;
 mod samples;
 
@@ -20,5 +21,6 @@ mod methods;
 mod openapi;
 mod patches;
 mod problems;
+mod rate_limits;
 mod resources;
 mod routes;

@@ -11,7 +11,9 @@ use futures::FutureExt as _;
 use proto::identity::v1::{
     ExchangeApiKeyRequest, ExchangeApiKeyResponse, GetJwksRequest, GetJwksResponse,
     IssueAnonymousTokenRequest, IssueAnonymousTokenResponse, IssueServiceTokenRequest,
-    IssueServiceTokenResponse,
+    IssueServiceTokenResponse, LogInRequest, LogInResponse, RefreshTokenRequest,
+    RefreshTokenResponse, RevokeRefreshTokenRequest, RevokeRefreshTokenResponse,
+    ValidateTokenRequest, ValidateTokenResponse,
     auth_service_client::AuthServiceClient,
     auth_service_server::{AuthService, AuthServiceServer},
 };
@@ -130,6 +132,31 @@ impl AuthService for Identity {
             token,
             expires_at: None,
         }))
+    }
+
+    async fn log_in(&self, _: Request<LogInRequest>) -> Result<Response<LogInResponse>, Status> {
+        Err(Status::unimplemented("not called here"))
+    }
+
+    async fn refresh_token(
+        &self,
+        _: Request<RefreshTokenRequest>,
+    ) -> Result<Response<RefreshTokenResponse>, Status> {
+        Err(Status::unimplemented("not called here"))
+    }
+
+    async fn revoke_refresh_token(
+        &self,
+        _: Request<RevokeRefreshTokenRequest>,
+    ) -> Result<Response<RevokeRefreshTokenResponse>, Status> {
+        Err(Status::unimplemented("not called here"))
+    }
+
+    async fn validate_token(
+        &self,
+        _: Request<ValidateTokenRequest>,
+    ) -> Result<Response<ValidateTokenResponse>, Status> {
+        Err(Status::unimplemented("not called here"))
     }
 }
 

@@ -66,7 +66,7 @@ pub(super) fn render(summary: &Summary) -> Result<String> {
     Ok(format!(
         "\nGuerdon is up.\n\n{table}\n  \
          . {env}    sets GUERDON_URL, GUERDON_API_KEY and the rest in a shell\n  \
-         curl -H \"apikey: $GUERDON_API_KEY\" $GUERDON_URL/readyz\n\n  \
+         curl -H \"apikey: $GUERDON_API_KEY\" $GUERDON_URL/products\n\n  \
          Ctrl-C stops everything; `cargo stack reset` throws the data away.\n\n",
         env = env.display(),
     ))

@@ -30,9 +30,12 @@ const TRACE_ID: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 struct SpanSummary {
     service: String,
     name: String,
+    trace: Vec<u8>,
+    /// The traces that it links to.
+    links: Vec<Vec<u8>>,
 }
 
-/// An OTLP receiver that stores the spans of one trace.
+/// An OTLP receiver that stores spans.
 #[derive(Debug, Clone, Default)]
 struct Receiver(Arc<Mutex<Vec<SpanSummary>>>);
 
@@ -55,10 +58,11 @@ impl TraceService for Receiver {
                 .scope_spans
                 .into_iter()
                 .flat_map(|scope| scope.spans);
-            let ours = spans.filter(|span| span.trace_id == trace_id());
-            let received = ours.map(|span| SpanSummary {
+            let received = spans.map(|span| SpanSummary {
                 service: service.clone(),
                 name: span.name,
+                trace: span.trace_id,
+                links: span.links.into_iter().map(|link| link.trace_id).collect(),
             });
             self.0.lock().expect("no panic").extend(received);
         }
@@ -76,6 +80,18 @@ impl Receiver {
             .serve_with_incoming(TcpListenerStream::new(listener));
         tokio::spawn(server);
         format!("http://{address}")
+    }
+}
+
+impl Receiver {
+    /// Returns the spans of the trace that links to the client's.
+    fn linked(&self) -> Vec<SpanSummary> {
+        let spans = self.0.lock().expect("no panic");
+        let root = spans.iter().find(|span| span.links.contains(&trace_id()));
+        let ours = spans
+            .iter()
+            .filter(|span| root.is_some_and(|root| root.trace == span.trace));
+        ours.cloned().collect()
     }
 }
 
@@ -103,7 +119,7 @@ async fn one_trace_spans_the_request_and_the_consumer_of_its_event() {
     app.wait_for_balance(wallet, &usd("91.20")).await;
 
     app.eventually(|| async {
-        let spans = receiver.0.lock().expect("no panic").clone();
+        let spans = receiver.linked();
         let missing: Vec<_> = PROCESSES
             .iter()
             .filter(|service| !spans.iter().any(|span| span.service == **service))
@@ -119,4 +135,7 @@ async fn one_trace_spans_the_request_and_the_consumer_of_its_event() {
         }
     })
     .await;
+    let of_client = trace_id();
+    let spans = receiver.linked();
+    assert!(spans.iter().all(|span| span.trace != of_client));
 }

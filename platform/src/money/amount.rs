@@ -119,6 +119,25 @@ impl Amount {
         self.ratio(percent.units(), 100 * ONE, places, rounding)
     }
 
+    /// Returns this percentage of amount × rate, or of amount ÷ rate, rounded once.
+    pub(super) fn percent_at(
+        self,
+        percent: Percent,
+        rate: Rate,
+        inverse: bool,
+        places: DecimalPlaces,
+        rounding: Rounding,
+    ) -> Result<Self, OutOfRange> {
+        let (percent, hundred, rate) = (percent.units(), 100 * ONE, rate.units());
+        // At most 10¹⁰ × 10²⁸, which an i128 holds.
+        let (numerator, denominator) = if inverse {
+            (percent * ONE, hundred * rate)
+        } else {
+            (percent * rate, hundred * ONE)
+        };
+        self.ratio(numerator, denominator, places, rounding)
+    }
+
     /// Returns amount × rate, rounded once: converts the base asset to the quote asset.
     pub fn at(
         self,
@@ -161,7 +180,8 @@ impl Amount {
         if denominator <= 0 {
             return Err(OutOfRange);
         }
-        // All three are below 10²⁸, so the products stay below 10⁵⁶ of I256's 5 × 10⁷⁶.
+        // The amount is below 10²⁸ and the others at most 10³⁸, so the products stay below 10⁶⁷ of
+        // I256's 5 × 10⁷⁶.
         let unit = I256::from(places.unit());
         let dividend = I256::from(self.0) * I256::from(numerator);
         let steps = divide(dividend, I256::from(denominator) * unit, rounding);

@@ -1,6 +1,6 @@
 //! Conversion between two assets by a rate, in either direction.
 
-use super::{Amount, DecimalPlaces, OutOfRange, Rate, Rounding};
+use super::{Amount, DecimalPlaces, OutOfRange, Percent, Rate, Rounding};
 
 /// The conversion of one asset to another, by the rate of the pair or of the inverse pair. Rounds
 /// once, to the decimals of the asset.
@@ -31,6 +31,17 @@ impl Conversion {
     /// down, so that no value is created.
     pub fn credited(self, amount: Amount, places: DecimalPlaces) -> Result<Amount, OutOfRange> {
         self.convert(amount, places, Rounding::Down)
+    }
+
+    /// Converts this percentage of a debit of the first asset to a credit of the second, which has
+    /// these decimals. Rounds down, once.
+    pub fn credited_percent(
+        self,
+        amount: Amount,
+        percent: Percent,
+        places: DecimalPlaces,
+    ) -> Result<Amount, OutOfRange> {
+        amount.percent_at(percent, self.rate, self.inverse, places, Rounding::Down)
     }
 
     /// Converts a credit of the second asset to a debit of the first, which has these decimals. Rounds

@@ -5,7 +5,7 @@ use num_rational::BigRational;
 use proptest::prelude::*;
 
 use super::Conversion;
-use crate::money::{Amount, DecimalPlaces, Rate};
+use crate::money::{Amount, DecimalPlaces, Percent, Rate};
 
 /// Units of an amount of 1.
 const ONE: i128 = 100_000_000;
@@ -103,6 +103,19 @@ proptest! {
         prop_assert_eq!(conversion.credited(amount, places).ok(), credited);
         let debited = rounded(&(&value / factor(conversion)), places, BigRational::ceil);
         prop_assert_eq!(conversion.debited(amount, places).ok(), debited);
+    }
+
+    #[test]
+    fn a_converted_percentage_is_exact_and_rounded_once(
+        conversion in conversions(), amount in amounts(), percent in 0..=100 * ONE,
+        places in places(),
+    ) {
+        let percent_text = Amount::from_units(percent).unwrap().to_string();
+        let value = rational(amount.units()) * rational(percent) * factor(conversion)
+            / rational(100 * ONE);
+        let credited = rounded(&value, places, BigRational::floor);
+        let percent = Percent::parse(&percent_text).unwrap();
+        prop_assert_eq!(conversion.credited_percent(amount, percent, places).ok(), credited);
     }
 
     #[test]

@@ -38,8 +38,9 @@ fn message(order: &Order, event: &Event, ids: &Ids) -> Message {
         Event::Paid => wrap(order, ids, "OrderPaid", &paid(order)),
         Event::Fulfilled => wrap(order, ids, "OrderFulfilled", &fulfilled(order)),
         Event::Unfulfilled => wrap(order, ids, "OrderUnfulfilled", &unfulfilled(order)),
-        Event::Canceled { refunded } => {
-            wrap(order, ids, "OrderCanceled", &canceled(order, refunded))
+        Event::Canceled { refunded, refund } => {
+            let body = canceled(order, refunded, *refund);
+            wrap(order, ids, "OrderCanceled", &body)
         }
         Event::Refunded {
             amounts,
@@ -118,7 +119,11 @@ fn unfulfilled(order: &Order) -> wire::OrderUnfulfilled {
     }
 }
 
-fn canceled(order: &Order, refunded: &BTreeMap<String, Amount>) -> wire::OrderCanceled {
+fn canceled(
+    order: &Order,
+    refunded: &BTreeMap<String, Amount>,
+    refund: Amount,
+) -> wire::OrderCanceled {
     wire::OrderCanceled {
         order_id: order.id.into(),
         version: order.version,
@@ -127,6 +132,9 @@ fn canceled(order: &Order, refunded: &BTreeMap<String, Amount>) -> wire::OrderCa
         refunded: by_asset(refunded),
         bonus_revoked: order.bonus_revoked.into(),
         bonus_asset_code: order.bonus_asset_code.clone(),
+        amount: order.amount.into(),
+        refunded_amount: refund.into(),
+        asset_code: order.asset_code.clone(),
     }
 }
 

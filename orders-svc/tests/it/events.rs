@@ -119,6 +119,9 @@ async fn an_order_is_canceled_and_refunded(pool: PgPool) {
         ],
         bonus_revoked: "2.80000000",
         bonus_asset_code: "usd",
+        amount: "10.00000000",
+        refunded_amount: "9.33000000",
+        asset_code: "usd",
     }
     "#);
     let event: OrderRefunded = app.event(&id, "OrderRefunded").await;

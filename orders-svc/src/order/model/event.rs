@@ -24,6 +24,8 @@ pub(crate) enum Event {
     Canceled {
         /// Refunded amounts by asset code.
         refunded: BTreeMap<String, Amount>,
+        /// Their value in the order's asset.
+        refund: Amount,
     },
     Refunded {
         /// Refunded amounts by asset code.

@@ -68,6 +68,7 @@ impl OrderWithLines {
         let refunded = cancellation.refunded()?;
         let mut events = vec![Event::Canceled {
             refunded: refunded.clone(),
+            refund,
         }];
         if refund.is_positive() {
             events.push(Event::Refunded {

@@ -33,6 +33,7 @@ fn a_cancellation_refunds_everything_that_was_paid_by_default() {
     let expected = [
         Event::Canceled {
             refunded: refunded.clone(),
+            refund: amount("10"),
         },
         Event::Refunded {
             amounts: refunded,
@@ -56,8 +57,11 @@ fn an_unpaid_order_is_canceled_without_a_refund() {
     let mut order = order_of("10");
     let cancellation = order.cancellation(&[], None, None).unwrap();
     let events = order.cancel(&cancellation, &[], now()).unwrap();
-    let refunded = BTreeMap::new();
-    assert_eq!(events, [Event::Canceled { refunded }]);
+    let expected = Event::Canceled {
+        refunded: BTreeMap::new(),
+        refund: Amount::ZERO,
+    };
+    assert_eq!(events, [expected]);
     assert_eq!(order.order.payment_status, PaymentStatus::Unpaid);
 }
 

@@ -33,6 +33,7 @@ create table identity.users (
     constraint users_primary_wallet_id_key unique (primary_wallet_id),
     constraint users_referral_code_key unique (referral_code),
     constraint users_referral_user_id_fkey foreign key (referral_user_id) references identity.users (id),
+    constraint users_referral_user_id_check check (referral_user_id <> id),
     constraint users_state_check check (state in ('provisioning', 'active')),
     constraint users_roles_check check (roles <@ array ['admin', 'user'] and cardinality(roles) > 0),
     constraint users_active_check check (state = 'provisioning' or (primary_wallet_id is not null and version > 0)),
@@ -217,11 +218,39 @@ create table identity.account_tokens (
 create index account_tokens_user_id_idx on identity.account_tokens (user_id, purpose);
 create index account_tokens_expires_at_idx on identity.account_tokens (expires_at);
 
+-- The shares that referrers earned of the rewards of tasks and of paid orders, once for each. Append-only.
+create table identity.referral_rewards (
+    -- Made from the source
+    id uuid not null,
+    source_kind text not null,
+    -- The completion or the order
+    source_id uuid not null,
+    referrer_user_id uuid not null,
+    user_id uuid not null,
+    base_amount numeric(28, 8) not null,
+    base_asset_code text not null,
+    -- As it was set then
+    percent numeric(28, 8) not null,
+    -- The transaction that credits the reward in wallet-svc
+    transaction_id uuid not null,
+    created_at timestamptz(3) not null,
+    constraint referral_rewards_pkey primary key (id),
+    constraint referral_rewards_source_kind_source_id_key unique (source_kind, source_id),
+    constraint referral_rewards_transaction_id_key unique (transaction_id),
+    constraint referral_rewards_referrer_user_id_fkey
+        foreign key (referrer_user_id) references identity.users (id),
+    constraint referral_rewards_user_id_fkey foreign key (user_id) references identity.users (id),
+    constraint referral_rewards_source_kind_check check (source_kind in ('order', 'task')),
+    constraint referral_rewards_users_check check (referrer_user_id <> user_id),
+    constraint referral_rewards_base_amount_check check (base_amount > 0 and base_amount <> 'NaN'),
+    constraint referral_rewards_percent_check check (percent > 0 and percent <= 100)
+);
+
 grant usage on schema identity to guerdon_identity_app;
 grant select, insert, update, delete on
     identity.users, identity.credentials, identity.refresh_tokens, identity.user_provisionings,
     identity.revocations
 to guerdon_identity_app;
 grant select, insert, update on identity.api_keys, identity.tasks to guerdon_identity_app;
-grant select, insert on identity.task_completions to guerdon_identity_app;
+grant select, insert on identity.task_completions, identity.referral_rewards to guerdon_identity_app;
 grant select, insert, update, delete on identity.mails, identity.account_tokens to guerdon_identity_app;

@@ -4,10 +4,13 @@ use std::{net::SocketAddr, path::PathBuf};
 
 use clap::Args;
 use lettre::message::Mailbox;
-use platform::config::{Common, Grpc, Nats, Settings, StrongSecret, http_base, secret};
+use platform::{
+    config::{Common, Grpc, Nats, Settings, StrongSecret, http_base, secret},
+    money::Percent,
+};
 use secrecy::SecretString;
 
-use crate::user::HashingCost;
+use crate::{referral_reward::model::Percentages, user::HashingCost};
 
 /// Flags and environment variables.
 #[derive(Debug, Clone, Args)]
@@ -64,6 +67,14 @@ pub struct Config {
         default_value = "http://127.0.0.1:8080/media/"
     )]
     pub media_base_url: String,
+
+    /// Share of a referred user's task rewards that its referrer earns, in percent: 0 to 100.
+    #[arg(long, env = "REFERRAL_TASK_PERCENT", value_parser = Percent::parse, default_value = "0")]
+    pub referral_task_percent: Percent,
+
+    /// Share of a referred user's fully paid orders that its referrer earns, in percent: 0 to 100.
+    #[arg(long, env = "REFERRAL_PURCHASE_PERCENT", value_parser = Percent::parse, default_value = "0")]
+    pub referral_purchase_percent: Percent,
 }
 
 /// Settings of mails to users.
@@ -190,6 +201,16 @@ pub struct ServiceSecrets {
         hide_env_values = true
     )]
     wallet: SecretString,
+}
+
+impl Config {
+    /// Returns the shares that referrers earn.
+    pub(crate) const fn referral_percentages(&self) -> Percentages {
+        Percentages {
+            task: self.referral_task_percent,
+            purchase: self.referral_purchase_percent,
+        }
+    }
 }
 
 impl ServiceSecrets {

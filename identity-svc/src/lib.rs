@@ -4,10 +4,12 @@ mod account;
 mod auth;
 mod clients;
 pub mod config;
+pub mod consumers;
 mod error;
 mod fields;
 mod links;
 mod mail;
+mod referral_reward;
 mod revocation;
 mod service;
 mod task;
@@ -16,6 +18,7 @@ mod user;
 use platform::pg::Schema;
 use sqlx::migrate::Migrator;
 
+pub use referral_reward::ReferralRewards;
 pub use service::Service;
 
 /// The schema of identity-svc.

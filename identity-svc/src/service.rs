@@ -21,8 +21,10 @@ use crate::{
     auth::{Auth, KnownServices, Sessions, Tokens, api_key, grpc::AuthGrpc},
     clients::wallet::Wallets,
     config::Config,
+    consumers::{ORDERS, order_paid::EarnPurchaseReward},
     links::Links,
     mail::{self, Transport},
+    referral_reward::ReferralRewards,
     task::{Completions, Tasks, grpc::TaskGrpc},
     user::{Hasher, Provisioning, Users, grpc::UserGrpc},
 };
@@ -32,12 +34,18 @@ use crate::{
 pub struct Service {
     server: Server,
     backbone: Backbone,
+    rewards: ReferralRewards,
 }
 
 impl Service {
     /// Returns the address of the gRPC server.
     pub fn local_addr(&self) -> SocketAddr {
         self.server.local_addr()
+    }
+
+    /// Returns what the consumer of paid orders records by.
+    pub fn referral_rewards(&self) -> ReferralRewards {
+        self.rewards.clone()
     }
 }
 
@@ -92,9 +100,13 @@ impl Application for Service {
             clock.clone(),
             ids.clone(),
         );
-        let completions = Completions::new(pool.clone(), clock.clone(), ids.clone());
+        let percentages = config.referral_percentages();
+        let rewards = ReferralRewards::new(percentages, clock.clone(), ids.clone());
+        let completions =
+            Completions::new(pool.clone(), rewards.clone(), clock.clone(), ids.clone());
         let tasks = Tasks::new(pool, wallets, config.media_base_url, clock, ids);
         backbone.saga(provisioning.clone());
+        backbone.consume(ORDERS, "OrderPaid", EarnPurchaseReward(rewards.clone()));
         let purged = sessions.clone();
         backbone.worker("refresh-token-purge", move |stop| {
             purged.clone().purge(stop)
@@ -116,7 +128,11 @@ impl Application for Service {
         .add_service(AuthServiceServer::new(AuthGrpc { auth, sessions }))
         .add_service(UserServiceServer::new(users))
         .add_service(TaskServiceServer::new(tasks));
-        Ok(Self { server, backbone })
+        Ok(Self {
+            server,
+            backbone,
+            rewards,
+        })
     }
 
     async fn run_until_stopped(self, stop: CancellationToken) -> anyhow::Result<()> {

@@ -297,10 +297,12 @@ create table wallet.posted_batches (
 );
 create index posted_batches_posted_at_idx on wallet.posted_batches (posted_at);
 
--- The bonus of each order: credited is always greatest(granted - revoked, 0); owed is the part of the
+-- The bonuses of each order: credited is always greatest(granted - revoked, 0); owed is the part of the
 -- revoked bonus that could not be debited yet.
 create table wallet.order_bonuses (
     order_id uuid not null,
+    -- buyer: the bonus of the products; referrer: the reward of the user who referred the buyer
+    beneficiary text not null,
     wallet_id uuid not null,
     asset_code text not null,
     granted numeric(28, 8) not null,
@@ -311,7 +313,8 @@ create table wallet.order_bonuses (
     version bigint not null,
     created_at timestamptz(3) not null,
     updated_at timestamptz(3) not null,
-    constraint order_bonuses_pkey primary key (order_id),
+    constraint order_bonuses_pkey primary key (order_id, beneficiary),
+    constraint order_bonuses_beneficiary_check check (beneficiary in ('buyer', 'referrer')),
     constraint order_bonuses_granted_check check (granted >= 0 and granted <> 'NaN'),
     constraint order_bonuses_revoked_check check (revoked >= 0 and revoked <> 'NaN'),
     constraint order_bonuses_credited_check check (credited = greatest(granted - revoked, 0)),
@@ -320,12 +323,52 @@ create table wallet.order_bonuses (
 create index order_bonuses_owed_idx
     on wallet.order_bonuses (wallet_id, asset_code, created_at) where owed > 0;
 
+-- What each referral earned, converted once: a redelivery pays the same whatever the rates are then.
+-- Append-only.
+create table wallet.referral_rewards (
+    referral_id uuid not null,
+    -- The order; null where a task was completed
+    order_id uuid,
+    wallet_id uuid not null,
+    base_amount numeric(28, 8) not null,
+    base_asset_code text not null,
+    percent numeric(28, 8) not null,
+    asset_code text not null,
+    decimal_places smallint not null,
+    -- 0 where it rounds to zero or was skipped
+    amount numeric(28, 8) not null,
+    -- Why nothing is paid, if so
+    skipped text,
+    -- The transaction that credits it, if any does
+    transaction_id uuid not null,
+    created_at timestamptz(3) not null default now(),
+    constraint referral_rewards_pkey primary key (referral_id),
+    constraint referral_rewards_order_id_key unique (order_id),
+    constraint referral_rewards_base_amount_check check (base_amount > 0 and base_amount <> 'NaN'),
+    constraint referral_rewards_percent_check check (percent > 0 and percent <= 100),
+    constraint referral_rewards_amount_check check (amount >= 0 and amount <> 'NaN'),
+    constraint referral_rewards_skipped_check
+        check (skipped is null or (skipped in ('rate_not_found', 'amount_out_of_range') and amount = 0))
+);
+
+-- How much of each canceled order was refunded, of what amount. A refund may become known before the
+-- referral that it takes back. Append-only.
+create table wallet.order_refunds (
+    order_id uuid not null,
+    amount numeric(28, 8) not null,
+    refunded numeric(28, 8) not null,
+    created_at timestamptz(3) not null default now(),
+    constraint order_refunds_pkey primary key (order_id),
+    constraint order_refunds_refunded_check
+        check (refunded > 0 and refunded <= amount and amount <> 'NaN')
+);
+
 grant usage on schema wallet to guerdon_wallet_app;
 grant select, insert, update on wallet.settings, wallet.wallets, wallet.assets, wallet.balances,
     wallet.order_bonuses, wallet.address_keys to guerdon_wallet_app;
 grant select, insert, update, delete on wallet.rates, wallet.posted_batches to guerdon_wallet_app;
 grant select, insert on wallet.addresses, wallet.transactions, wallet.movements,
-    wallet.transaction_changes to guerdon_wallet_app;
+    wallet.transaction_changes, wallet.referral_rewards, wallet.order_refunds to guerdon_wallet_app;
 -- A transaction's amount and wallets never change.
 grant update (status, metadata, version, processed_at, updated_at) on wallet.transactions
     to guerdon_wallet_app;

@@ -14,6 +14,7 @@ mod operation;
 mod payment_method;
 mod posting;
 mod rate;
+mod referral;
 mod service;
 mod settings;
 mod transaction;
@@ -23,6 +24,7 @@ mod wallet;
 use platform::pg::Schema;
 use sqlx::migrate::Migrator;
 
+pub use referral::service::Referrals;
 pub use service::Service;
 
 /// The schema of wallet-svc.

@@ -26,14 +26,15 @@ use crate::{
     clients::identity::Users,
     config::Config,
     consumers::{
-        IDENTITY, Ledger, ORDERS, order_canceled::RevokeBonus, order_paid::GrantBonus,
-        task_completed::CreditReward,
+        IDENTITY, Ledger, ORDERS, order_canceled::RevokeBonuses, order_paid::GrantBonus,
+        referral_earned::PayReferrer, task_completed::CreditReward,
     },
     movement::grpc::MovementGrpc,
     operation::{grpc::OperationGrpc, service::Operations},
     payment_method::{self, grpc::PaymentMethodGrpc, model::PaymentMethods},
     posting::{self, PostingWorker},
     rate::{grpc::RateGrpc, service::Rates},
+    referral::service::Referrals,
     settings::{Settings, first_start::first_start, grpc::SettingsGrpc},
     transaction::{activity::Activities, grpc::TransactionGrpc, service::Transactions},
     verify,
@@ -45,7 +46,7 @@ use crate::{
 pub struct Service {
     server: Server,
     backbone: Backbone,
-    ledger: Ledger,
+    referrals: Referrals,
 }
 
 impl Service {
@@ -56,7 +57,12 @@ impl Service {
 
     /// Returns the ledger that the consumers of events post to.
     pub fn ledger(&self) -> Ledger {
-        self.ledger.clone()
+        self.referrals.ledger.clone()
+    }
+
+    /// Returns what the consumers of referrals and refunds post by.
+    pub fn referrals(&self) -> Referrals {
+        self.referrals.clone()
     }
 }
 
@@ -94,7 +100,12 @@ impl Application for Service {
         let pool = backbone.pool();
         let services =
             Services::new(&config, &runtime, pool, users, &ledger, methods, keys).await?;
-        add_tasks(&mut backbone, worker, &ledger);
+        let referrals = Referrals {
+            pool: backbone.pool(),
+            ledger: ledger.clone(),
+            bonus_asset: services.settings.bonus_asset.clone(),
+        };
+        add_tasks(&mut backbone, worker, &referrals);
         let server = Server::bind(
             config.listen,
             &config.grpc,
@@ -103,11 +114,11 @@ impl Application for Service {
             runtime.readiness,
         )
         .await?;
-        let server = services.add_to(server, ledger.clone());
+        let server = services.add_to(server, ledger);
         Ok(Self {
             server,
             backbone,
-            ledger,
+            referrals,
         })
     }
 
@@ -116,14 +127,16 @@ impl Application for Service {
     }
 }
 
-fn add_tasks(backbone: &mut Backbone, worker: PostingWorker, ledger: &Ledger) {
+fn add_tasks(backbone: &mut Backbone, worker: PostingWorker, referrals: &Referrals) {
+    let ledger = &referrals.ledger;
     backbone.essential("posting-worker", move |stop| async move {
         worker.spawn(stop)?.await?;
         Ok(())
     });
     backbone.consume_effect(ORDERS, "OrderPaid", GrantBonus(ledger.clone()));
-    backbone.consume_effect(ORDERS, "OrderCanceled", RevokeBonus(ledger.clone()));
+    backbone.consume_effect(ORDERS, "OrderCanceled", RevokeBonuses(referrals.clone()));
     backbone.consume_effect(IDENTITY, "TaskCompleted", CreditReward(ledger.clone()));
+    backbone.consume_effect(IDENTITY, "ReferralEarned", PayReferrer(referrals.clone()));
     let pool = backbone.pool();
     backbone.worker("posted-batches", move |stop| {
         let purge = posting::purge_until_stopped(pool.clone(), stop);

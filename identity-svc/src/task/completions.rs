@@ -20,22 +20,33 @@ use super::{
 use crate::{
     SCHEMA,
     error::{Error, Result},
+    referral_reward::{
+        ReferralRewards,
+        model::{Base, Source},
+    },
     user::{UserId, repo as users},
 };
 
 #[derive(Debug, Clone)]
 pub(crate) struct Completions {
     pool: PgPool,
+    rewards: ReferralRewards,
     clock: Clock,
     ids: Ids,
 }
 
 impl Completions {
-    pub(crate) fn new(pool: PgPool, clock: Clock, ids: Ids) -> Self {
-        Self { pool, clock, ids }
+    pub(crate) fn new(pool: PgPool, rewards: ReferralRewards, clock: Clock, ids: Ids) -> Self {
+        Self {
+            pool,
+            rewards,
+            clock,
+            ids,
+        }
     }
 
-    /// Records that a user completed a task, once. `TaskCompleted` makes wallet-svc pay the reward.
+    /// Records that a user completed a task, once, and what its referrer earns. `TaskCompleted` makes
+    /// wallet-svc pay the reward.
     pub(crate) async fn complete(
         &self,
         key: Option<&Key>,
@@ -57,6 +68,10 @@ impl Completions {
         repo::insert_completion_in_tx(&mut work, &completion).await?;
         let event = events::completed(self.ids.uuid(), &completion, user.primary_wallet_id);
         outbox::append_in_tx(&mut work, SCHEMA, [event]).await?;
+        let (source, base) = share_of(&completion);
+        self.rewards
+            .earn_in_tx(&mut work, source, &user, base)
+            .await?;
         Ok(work.commit(completion.into()).await?)
     }
 
@@ -99,6 +114,19 @@ impl Completions {
             created_at: self.clock.now(),
         }
     }
+}
+
+/// Returns what the referrer of the user earns a share of.
+fn share_of(completion: &Completion) -> (Source, Base) {
+    let source = Source::Task {
+        task: completion.task_id,
+        completion: completion.id,
+    };
+    let base = Base {
+        amount: completion.amount,
+        asset_code: completion.asset_code.clone(),
+    };
+    (source, base)
 }
 
 /// The request named the user in its body: an unknown reference, not a missing resource.

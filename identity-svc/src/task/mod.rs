@@ -9,5 +9,5 @@ mod repo;
 mod service;
 
 pub(crate) use completions::Completions;
-pub(crate) use model::TaskId;
+pub(crate) use model::{CompletionId, TaskId, TransactionId};
 pub(crate) use service::Tasks;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use clap::Parser;
-use identity_svc::{SCHEMA, Service, config::Config};
+use identity_svc::{ReferralRewards, SCHEMA, Service, config::Config};
 use platform::{
     auth::{Caller, Grant, Kind, Role, ServiceToken, TokenIssuer},
     clock::Clock,
@@ -46,6 +46,8 @@ pub(crate) struct TestApp {
     pub(crate) pool: PgPool,
     pub(crate) wallet: FakeWallet,
     pub(crate) clock: Clock,
+    /// What the consumer of paid orders records by.
+    pub(crate) rewards: Option<ReferralRewards>,
     common_flags: Vec<String>,
     /// The seed of the next process's ids.
     seed: u64,
@@ -99,6 +101,7 @@ impl TestApp {
             pool,
             wallet,
             clock,
+            rewards: None,
             common_flags,
             seed: 1,
             url: String::new(),
@@ -123,6 +126,7 @@ impl TestApp {
         let config = Flags::try_parse_from(flags).unwrap().config;
         let service = Service::build(config, runtime).await.unwrap();
         self.url = format!("http://{}", service.local_addr());
+        self.rewards = Some(service.referral_rewards());
         self.stop = CancellationToken::new();
         self.running = tokio::spawn(service.run_until_stopped(self.stop.clone()));
         tokio::time::timeout(TIMEOUT, ready.wait_for(|ready| *ready))

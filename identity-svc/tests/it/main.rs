@@ -10,6 +10,7 @@ mod fake_wallet;
 mod harness;
 mod mail;
 mod provisioning;
+mod referral_rewards;
 mod revocation;
 mod sessions;
 mod task_calls;

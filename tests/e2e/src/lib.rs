@@ -1,5 +1,6 @@
 //! The harness of the whole-system tests: a running stack, seen by its clients.
 
+mod events;
 mod harness;
 mod skip;
 

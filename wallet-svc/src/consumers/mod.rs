@@ -5,6 +5,7 @@
 
 pub mod order_canceled;
 pub mod order_paid;
+pub mod referral_earned;
 pub mod task_completed;
 
 use platform::{error::Failure, ids::Id, messaging::inbox::Applied, money::Amount, pg::Schema};
@@ -28,7 +29,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    async fn post(&self, command: Command, actor: &str) -> Result<Applied, Failure> {
+    pub(crate) async fn post(&self, command: Command, actor: &str) -> Result<Applied, Failure> {
         let posting = Posting {
             command,
             actor: actor.to_owned(),

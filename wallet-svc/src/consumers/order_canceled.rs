@@ -1,4 +1,4 @@
-//! `OrderCanceled`: revokes the bonus of a canceled order in proportion to the refund.
+//! `OrderCanceled`: revokes the bonuses of a canceled order in proportion to the refund.
 
 use platform::{
     error::Failure,
@@ -6,15 +6,27 @@ use platform::{
 };
 use proto::events::v1::OrderCanceled;
 
-use super::{Ledger, amount, id};
-use crate::ledger::{BonusChange, Command};
+use super::{amount, id};
+use crate::{
+    ledger::{Beneficiary, BonusChange, BonusKey, Command},
+    referral::{model::OrderRefund, service::Referrals},
+};
 
-/// Revokes the bonus of a canceled order in proportion to the refund.
+/// Revokes the bonus of the buyer and the reward of the buyer's referrer.
 #[derive(Debug, Clone)]
-pub struct RevokeBonus(pub Ledger);
+pub struct RevokeBonuses(pub Referrals);
 
-impl RevokeBonus {
+impl RevokeBonuses {
     pub async fn handle(&self, event: OrderCanceled) -> Result<Applied, Failure> {
+        let bonus = self.revoke_bonus(&event).await?;
+        let referral = self.revoke_referral(&event).await?;
+        Ok(match (bonus, referral) {
+            (Applied::Before, Applied::Before) => Applied::Before,
+            _ => Applied::Now,
+        })
+    }
+
+    async fn revoke_bonus(&self, event: &OrderCanceled) -> Result<Applied, Failure> {
         if event.bonus_revoked.is_empty() {
             return Ok(Applied::Before);
         }
@@ -22,20 +34,39 @@ impl RevokeBonus {
         if !revoked.is_positive() {
             return Ok(Applied::Before);
         }
+        let ledger = &self.0.ledger;
         let change = BonusChange {
-            order: id(&event.order_id)?,
+            key: BonusKey {
+                order: id(&event.order_id)?,
+                beneficiary: Beneficiary::Buyer,
+            },
             wallet: id(&event.wallet_id)?,
-            asset: self.0.asset(&event.bonus_asset_code).await?,
+            asset: ledger.asset(&event.bonus_asset_code).await?,
             granted: None,
             revoked: Some(revoked),
+            transaction: None,
         };
-        self.0
-            .post(Command::Bonus(change), "service:orders-svc")
-            .await
+        let change = Command::Bonus(change);
+        ledger.post(change, "service:orders-svc").await
+    }
+
+    async fn revoke_referral(&self, event: &OrderCanceled) -> Result<Applied, Failure> {
+        if event.refunded_amount.is_empty() {
+            return Ok(Applied::Before);
+        }
+        let refund = OrderRefund {
+            order: id(&event.order_id)?,
+            amount: amount(&event.amount)?,
+            refunded: amount(&event.refunded_amount)?,
+        };
+        if !refund.refunded.is_positive() {
+            return Ok(Applied::Before);
+        }
+        self.0.refund(&refund).await
     }
 }
 
-impl Effect for RevokeBonus {
+impl Effect for RevokeBonuses {
     type Body = OrderCanceled;
 
     async fn apply(&self, _envelope: &Envelope, event: OrderCanceled) -> Result<Applied, Failure> {

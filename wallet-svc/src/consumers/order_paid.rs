@@ -7,7 +7,7 @@ use platform::{
 use proto::events::v1::OrderPaid;
 
 use super::{Ledger, amount, id};
-use crate::ledger::{BonusChange, Command};
+use crate::ledger::{Beneficiary, BonusChange, BonusKey, Command};
 
 /// Grants the bonus of a paid order.
 #[derive(Debug, Clone)]
@@ -20,11 +20,15 @@ impl GrantBonus {
             return Ok(Applied::Before);
         }
         let change = BonusChange {
-            order: id(&event.order_id)?,
+            key: BonusKey {
+                order: id(&event.order_id)?,
+                beneficiary: Beneficiary::Buyer,
+            },
             wallet: id(&event.wallet_id)?,
             asset: self.0.asset(&event.bonus_asset_code).await?,
             granted: Some(granted),
             revoked: None,
+            transaction: None,
         };
         self.0
             .post(Command::Bonus(change), "service:orders-svc")

@@ -1,4 +1,4 @@
-//! The bonus of an order: the credit is what was granted less what was revoked, in whichever order
+//! The bonuses of an order: the credit is what was granted less what was revoked, in whichever order
 //! the two become known.
 
 use chrono::{DateTime, Utc};
@@ -16,11 +16,58 @@ pub(crate) struct Order;
 /// The id of an order.
 pub(crate) type OrderId = Id<Order>;
 
-/// The bonus of one order.
+/// The user who receives a bonus.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Beneficiary {
+    /// Receives the bonus of the products.
+    Buyer,
+    /// Referred the buyer, and receives a share of the order's amount.
+    Referrer,
+}
+
+impl Beneficiary {
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Buyer => "buyer",
+            Self::Referrer => "referrer",
+        }
+    }
+
+    pub(crate) fn find(name: &str) -> Option<Self> {
+        [Self::Buyer, Self::Referrer]
+            .into_iter()
+            .find(|beneficiary| beneficiary.as_str() == name)
+    }
+
+    /// Returns the reason in the metadata of a credit.
+    pub(crate) const fn credit_reason(self) -> &'static str {
+        match self {
+            Self::Buyer => "bonus",
+            Self::Referrer => "referral",
+        }
+    }
+
+    /// Returns the reason in the metadata of a claw-back.
+    pub(super) const fn reversal_reason(self) -> &'static str {
+        match self {
+            Self::Buyer => "bonus_reversal",
+            Self::Referrer => "referral_reversal",
+        }
+    }
+}
+
+/// An order and who receives a bonus for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct BonusKey {
+    pub order: OrderId,
+    pub beneficiary: Beneficiary,
+}
+
+/// The bonus of one order for one user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OrderBonus {
-    pub order: OrderId,
-    /// The buyer's primary wallet.
+    pub key: BonusKey,
+    /// The user's primary wallet.
     pub wallet: WalletId,
     pub asset: AssetCode,
     /// The whole bonus; zero until the order is paid.
@@ -31,9 +78,9 @@ pub(crate) struct OrderBonus {
     pub credited: Amount,
     /// The part that was charged but not available.
     pub owed: Amount,
-    /// Number of events about it.
+    /// Number of events about it; none are about a referrer's.
     pub version: i64,
-    /// Time of the first event about it.
+    /// Time of the first change.
     pub created_at: DateTime<Utc>,
 }
 
@@ -41,7 +88,7 @@ impl OrderBonus {
     /// Makes an empty bonus for the account that the change names.
     pub(super) fn new(change: &BonusChange, now: DateTime<Utc>) -> Self {
         Self {
-            order: change.order,
+            key: change.key,
             wallet: change.wallet,
             asset: change.asset.clone(),
             granted: Amount::ZERO,
@@ -67,10 +114,12 @@ impl OrderBonus {
         Ok(difference)
     }
 
-    /// Whether less or more is revoked or owed than before, or than of no bonus.
-    pub(super) fn differs_from(&self, before: Option<&Self>) -> bool {
+    /// Whether less or more of a buyer's bonus is revoked or owed than before, or than of no bonus.
+    /// Changes of a referrer's are not published: orders do not show them.
+    pub(super) fn needs_event(&self, before: Option<&Self>) -> bool {
         let amounts = |bonus: &Self| (bonus.revoked, bonus.owed);
-        amounts(self) != before.map(amounts).unwrap_or_default()
+        self.key.beneficiary == Beneficiary::Buyer
+            && amounts(self) != before.map(amounts).unwrap_or_default()
     }
 
     /// Adds to the amount owed.

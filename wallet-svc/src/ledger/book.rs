@@ -8,7 +8,7 @@ use platform::{
     money::{Amount, DecimalPlaces},
 };
 
-use super::{Account, AccountKey, Changes, OrderBonus, OrderId};
+use super::{Account, AccountKey, BonusKey, Changes, OrderBonus};
 use crate::{
     asset::model::AssetCode,
     transaction::model::{Transaction, TransactionId},
@@ -58,7 +58,7 @@ pub(crate) struct Book {
     /// How much of the transactions of refunded operations was refunded before.
     pub refunded: HashMap<TransactionId, Amount>,
     /// The named bonuses, and those still owed on the accounts that bonuses and rewards credit.
-    pub bonuses: HashMap<OrderId, OrderBonus>,
+    pub bonuses: HashMap<BonusKey, OrderBonus>,
     /// The decisions so far.
     pub changes: Changes,
 }

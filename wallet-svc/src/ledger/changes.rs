@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{AccountKey, OrderBonus, OrderId};
+use super::{AccountKey, BonusKey, OrderBonus};
 use crate::{
     movement::model::Movement,
     transaction::model::{Status, TransactionId},
@@ -35,8 +35,8 @@ pub(crate) struct Changes {
     /// Status changes, in the order of decision.
     pub status_changes: Vec<StatusChange>,
     pub accounts: BTreeSet<AccountKey>,
-    pub bonuses: BTreeSet<OrderId>,
-    /// The bonuses of which more was revoked, or less was owed, as they were then, in the order of
+    pub bonuses: BTreeSet<BonusKey>,
+    /// The buyers' bonuses of which more was revoked, or less was owed, as they were then, in the order of
     /// decision.
     pub revocations: Vec<OrderBonus>,
 }

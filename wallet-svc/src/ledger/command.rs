@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use platform::money::Amount;
 
-use super::OrderId;
+use super::BonusKey;
 use crate::{
     asset::model::AssetCode,
     transaction::{
@@ -161,17 +161,19 @@ pub(crate) struct Leg {
 /// New totals of an order's bonus; what is `None` stays as it was.
 #[derive(Debug, Clone)]
 pub(crate) struct BonusChange {
-    pub order: OrderId,
-    /// The buyer's primary wallet.
+    pub key: BonusKey,
+    /// The primary wallet of the user who receives it.
     pub wallet: WalletId,
     pub asset: AssetCode,
     /// The whole bonus, once the order is paid.
     pub granted: Option<Amount>,
     /// The total taken back so far.
     pub revoked: Option<Amount>,
+    /// The id of the transaction that credits it, if the event gives one.
+    pub transaction: Option<TransactionId>,
 }
 
-/// A reward for a task.
+/// A reward for a task, or for the referral of the user who completed it.
 #[derive(Debug, Clone)]
 pub(crate) struct Reward {
     /// The transaction's id, given by the event.

@@ -21,7 +21,7 @@ mod validate;
 mod properties;
 
 pub(crate) use account::{Account, AccountKey};
-pub(crate) use bonus::{OrderBonus, OrderId};
+pub(crate) use bonus::{Beneficiary, BonusKey, OrderBonus, OrderId};
 pub(crate) use book::{AssetState, Book, WalletState};
 pub(crate) use changes::{Changes, StatusChange};
 pub(crate) use command::{

@@ -17,8 +17,8 @@ use self::{
     store::Store,
 };
 use super::{
-    AccountKey, Advance, BonusChange, Command, Create, EndHold, Exchange, Leg, Mode, Operation,
-    Refund, RefundPart, Reward,
+    AccountKey, Advance, Beneficiary, BonusChange, BonusKey, Command, Create, EndHold, Exchange,
+    Leg, Mode, Operation, Refund, RefundPart, Reward,
 };
 use crate::{
     asset::model::AssetCode,
@@ -39,6 +39,13 @@ fn start() -> DateTime<Utc> {
 
 fn wallet(n: u8) -> WalletId {
     id(1_000 + u128::from(n))
+}
+
+fn bonus_key(n: u128, beneficiary: Beneficiary) -> BonusKey {
+    BonusKey {
+        order: id(20_000 + n),
+        beneficiary,
+    }
 }
 
 fn usd() -> AssetCode {
@@ -117,11 +124,12 @@ proptest! {
     #[test]
     fn a_reward_that_settles_a_debt_returns_the_same_as_its_repeat(owed in 1..500_i64, reward in 1..500_i64) {
         let bonus = |granted, revoked| Command::Bonus(BonusChange {
-            order: id(20_000),
+            key: bonus_key(0, Beneficiary::Buyer),
             wallet: wallet(0),
             asset: usd(),
             granted,
             revoked,
+            transaction: None,
         });
         let reward = Command::Reward(Reward {
             id: id(30_000),
@@ -139,7 +147,7 @@ proptest! {
             prop_assert!(result.is_ok());
         }
         let first = store.post(&ids, std::slice::from_ref(&reward)).remove(0);
-        prop_assert!(store.bonuses[&id(20_000)].owed < cents(owed));
+        prop_assert!(store.bonuses[&bonus_key(0, Beneficiary::Buyer)].owed < cents(owed));
         prop_assert_eq!(first.as_ref().map(Vec::len), Ok(1));
         prop_assert_eq!(store.post(&ids, &[reward]).remove(0), first);
         store.check();
@@ -151,11 +159,12 @@ proptest! {
         revoked in 1..500_i64,
     ) {
         let change = |granted: Option<i64>, revoked: Option<i64>| Command::Bonus(BonusChange {
-            order: id(20_000),
+            key: bonus_key(0, Beneficiary::Buyer),
             wallet: wallet(0),
             asset: usd(),
             granted: granted.map(cents),
             revoked: revoked.map(cents),
+            transaction: None,
         });
         let (grant, revoke) = (change(Some(granted), None), change(None, Some(revoked)));
         let left = |order: &[Command]| {

@@ -19,21 +19,22 @@ use crate::{
 };
 
 impl Transition<'_> {
-    /// Brings an order's credit to what was granted less what was revoked.
+    /// Brings the credit of an order's bonus to what was granted less what was revoked.
     pub(super) fn adjust_bonus(&mut self, change: &BonusChange) -> Result<(), LedgerError> {
-        let known = self.bonus(change.order).cloned();
+        let known = self.bonus(change.key).cloned();
         let mut bonus = known.unwrap_or_else(|| OrderBonus::new(change, self.book.now));
         let difference = bonus.apply(change)?;
         if difference.is_negative() {
             let charged = self.claw_back(&bonus, -difference)?;
             bonus.add_debt((-difference).sub(charged)?)?;
         }
+        let id = change.transaction;
         let reward = Reward {
-            id: self.book.ids.next(),
+            id: id.unwrap_or_else(|| self.book.ids.next()),
             wallet: bonus.wallet,
             asset: bonus.asset.clone(),
             amount: difference,
-            metadata: order_metadata(&bonus, "bonus"),
+            metadata: order_metadata(&bonus, bonus.key.beneficiary.credit_reason()),
         };
         self.put_bonus(bonus);
         if difference.is_positive() {
@@ -65,7 +66,7 @@ impl Transition<'_> {
         let charged = due.min(account.available());
         if charged.is_positive() {
             let shortfall = due.sub(charged)?;
-            let mut metadata = order_metadata(bonus, "bonus_reversal");
+            let mut metadata = order_metadata(bonus, bonus.key.beneficiary.reversal_reason());
             if shortfall.is_positive() {
                 metadata = metadata.with_text("bonusShortfall", &shortfall.to_string());
             }
@@ -113,7 +114,7 @@ impl Transition<'_> {
             bonus.wallet == wallet && bonus.asset == *asset && bonus.owed.is_positive()
         };
         let mut debts: Vec<_> = self.bonuses().filter(is_owed).cloned().collect();
-        debts.sort_by_key(|bonus| (bonus.created_at, bonus.order));
+        debts.sort_by_key(|bonus| (bonus.created_at, bonus.key));
         debts
     }
 }
@@ -121,5 +122,5 @@ impl Transition<'_> {
 fn order_metadata(bonus: &OrderBonus, reason: &str) -> Metadata {
     Metadata::default()
         .with_text("reason", reason)
-        .with_text("orderId", &bonus.order.to_string())
+        .with_text("orderId", &bonus.key.order.to_string())
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use platform::money::Amount;
 
 use super::{
-    Account, AccountKey, Book, LedgerError, OrderBonus, OrderId, StatusChange, account::Entry,
+    Account, AccountKey, BonusKey, Book, LedgerError, OrderBonus, StatusChange, account::Entry,
 };
 use crate::{
     asset::model::AssetCode,
@@ -27,7 +27,7 @@ pub(super) struct Effects {
     transactions: Vec<(Transaction, Disposition)>,
     movements: Vec<Movement>,
     status_changes: Vec<StatusChange>,
-    bonuses: BTreeMap<OrderId, OrderBonus>,
+    bonuses: BTreeMap<BonusKey, OrderBonus>,
     refunded: BTreeMap<TransactionId, Amount>,
 }
 
@@ -181,21 +181,21 @@ impl<'b> Transition<'b> {
     }
 
     /// Returns the bonus of an order as this command has left it so far.
-    pub(super) fn bonus(&self, order: OrderId) -> Option<&OrderBonus> {
-        let now = self.effects.bonuses.get(&order);
-        now.or_else(|| self.book.bonuses.get(&order))
+    pub(super) fn bonus(&self, key: BonusKey) -> Option<&OrderBonus> {
+        let now = self.effects.bonuses.get(&key);
+        now.or_else(|| self.book.bonuses.get(&key))
     }
 
     /// Stores an order's bonus.
     pub(super) fn put_bonus(&mut self, bonus: OrderBonus) {
-        self.effects.bonuses.insert(bonus.order, bonus);
+        self.effects.bonuses.insert(bonus.key, bonus);
     }
 
     /// Iterates over all bonuses as this command has left them so far.
     pub(super) fn bonuses(&self) -> impl Iterator<Item = &OrderBonus> {
         let changed = &self.effects.bonuses;
         let untouched = self.book.bonuses.values();
-        let untouched = untouched.filter(|bonus| !changed.contains_key(&bonus.order));
+        let untouched = untouched.filter(|bonus| !changed.contains_key(&bonus.key));
         changed.values().chain(untouched)
     }
 }
@@ -209,7 +209,7 @@ impl Effects {
         changes.movements.extend(self.movements);
         changes.status_changes.extend(self.status_changes);
         for bonus in self.bonuses.values_mut() {
-            if bonus.differs_from(book.bonuses.get(&bonus.order)) {
+            if bonus.needs_event(book.bonuses.get(&bonus.key)) {
                 bonus.version += 1;
                 changes.revocations.push(bonus.clone());
             }

@@ -9,7 +9,7 @@ use sqlx::PgConnection;
 
 use crate::{
     asset::model::AssetCode,
-    ledger::{Book, Command, OrderBonus},
+    ledger::{Beneficiary, BonusKey, Book, Command, OrderBonus},
     transaction::{model::Transaction, repo},
 };
 
@@ -96,7 +96,7 @@ pub(super) async fn lock_bonuses(
     for command in commands {
         match command {
             Command::Bonus(change) => {
-                orders.insert(change.order);
+                orders.insert(change.key.order);
                 wallets.insert(change.wallet);
             }
             Command::Reward(reward) => {
@@ -112,10 +112,10 @@ pub(super) async fn lock_bonuses(
         (orders.into_iter().collect(), wallets.into_iter().collect());
     let rows = sqlx::query!(
         "/* posting.lock_bonuses */
-         select order_id, wallet_id, asset_code, granted, revoked, credited, owed, version, created_at
+         select order_id, beneficiary, wallet_id, asset_code, granted, revoked, credited, owed, version, created_at
          from wallet.order_bonuses
          where order_id = any($1) or (owed > 0 and wallet_id = any($2))
-         order by order_id
+         order by order_id, beneficiary
          for update",
         orders as _,
         wallets as _,
@@ -123,8 +123,13 @@ pub(super) async fn lock_bonuses(
     .fetch_all(conn)
     .await?;
     for row in rows {
+        // The column's check allows no other text.
+        let beneficiary = Beneficiary::find(&row.beneficiary).unwrap_or(Beneficiary::Buyer);
         let bonus = OrderBonus {
-            order: row.order_id,
+            key: BonusKey {
+                order: row.order_id,
+                beneficiary,
+            },
             wallet: row.wallet_id,
             asset: AssetCode::stored(&row.asset_code),
             granted: row.granted,
@@ -134,7 +139,7 @@ pub(super) async fn lock_bonuses(
             version: row.version,
             created_at: row.created_at,
         };
-        book.bonuses.insert(bonus.order, bonus);
+        book.bonuses.insert(bonus.key, bonus);
     }
     Ok(())
 }
@@ -201,10 +206,12 @@ async fn update_transactions(conn: &mut PgConnection, book: &Book) -> Result<(),
 
 async fn upsert_bonuses(conn: &mut PgConnection, book: &Book) -> Result<(), sqlx::Error> {
     let changed = book.changes.bonuses.iter();
-    let changed: Vec<_> = changed
-        .filter_map(|order| book.bonuses.get(order))
+    let changed: Vec<_> = changed.filter_map(|key| book.bonuses.get(key)).collect();
+    let orders: Vec<_> = changed.iter().map(|bonus| bonus.key.order).collect();
+    let beneficiaries: Vec<_> = changed
+        .iter()
+        .map(|bonus| bonus.key.beneficiary.as_str())
         .collect();
-    let orders: Vec<_> = changed.iter().map(|bonus| bonus.order).collect();
     let wallets: Vec<_> = changed.iter().map(|bonus| bonus.wallet).collect();
     let assets: Vec<_> = changed.iter().map(|bonus| bonus.asset.as_str()).collect();
     let granted: Vec<_> = changed.iter().map(|bonus| bonus.granted).collect();
@@ -216,18 +223,19 @@ async fn upsert_bonuses(conn: &mut PgConnection, book: &Book) -> Result<(), sqlx
     let written = sqlx::query!(
         "/* posting.upsert_bonuses */
          insert into wallet.order_bonuses (
-             order_id, wallet_id, asset_code, granted, revoked, credited, owed, version, created_at,
-             updated_at)
-         select input.*, $10
+             order_id, beneficiary, wallet_id, asset_code, granted, revoked, credited, owed, version,
+             created_at, updated_at)
+         select input.*, $11
          from unnest(
-             $1::uuid[], $2::uuid[], $3::text[], $4::numeric[], $5::numeric[], $6::numeric[],
-             $7::numeric[], $8::bigint[], $9::timestamptz[]) as input
-         on conflict (order_id) do update
+             $1::uuid[], $2::text[], $3::uuid[], $4::text[], $5::numeric[], $6::numeric[],
+             $7::numeric[], $8::numeric[], $9::bigint[], $10::timestamptz[]) as input
+         on conflict (order_id, beneficiary) do update
          set granted = excluded.granted, revoked = excluded.revoked, credited = excluded.credited,
              owed = excluded.owed, version = excluded.version, updated_at = excluded.updated_at
          where order_bonuses.wallet_id = excluded.wallet_id
              and order_bonuses.asset_code = excluded.asset_code",
         orders as _,
+        beneficiaries as _,
         wallets as _,
         assets as _,
         granted as _,

@@ -49,10 +49,10 @@ pub(crate) fn messages(tx: &Transaction, change: &StatusChange, ids: &Ids) -> Ve
     messages
 }
 
-/// Returns the event of a bonus of which more is revoked, or less is owed.
+/// Returns the event of a buyer's bonus of which more is revoked, or less is owed.
 pub(crate) fn bonus_revoked(bonus: &OrderBonus, ids: &Ids) -> Message {
     let body = BonusRevoked {
-        order_id: bonus.order.to_string(),
+        order_id: bonus.key.order.to_string(),
         version: bonus.version,
         wallet_id: bonus.wallet.to_string(),
         asset_code: bonus.asset.to_string(),
@@ -61,7 +61,7 @@ pub(crate) fn bonus_revoked(bonus: &OrderBonus, ids: &Ids) -> Message {
     };
     let aggregate = Aggregate {
         kind: "order_bonus",
-        id: bonus.order.uuid(),
+        id: bonus.key.order.uuid(),
         version: bonus.version,
     };
     Message::new(SCHEMA, ids.uuid(), "BonusRevoked", aggregate, &body)

@@ -86,12 +86,21 @@ select 'available is never negative', format('%s %s', wallet_id, asset_code)
 from wallet.balances where not system and amount - held < 0
 union all
 select 'a bonus is the sum of its transactions, less what is owed',
-    format('%s: %s credited, %s owed, %s moved', b.order_id, b.credited, b.owed, sum(t.moved))
+    format('%s of %s: %s credited, %s owed, %s moved',
+        b.order_id, b.beneficiary, b.credited, b.owed, sum(t.moved))
 from wallet.order_bonuses b
 left join (
     select metadata::jsonb ->> 'orderId' as order_id,
+        case when metadata like '%"reason":"bonus%' then 'buyer' else 'referrer' end as beneficiary,
         case type when 'deposit' then amount else -amount end as moved
     from wallet.transactions
-    where code = 'internal' and type <> 'transfer' and metadata like '%"reason":"bonus%') t
-    on t.order_id = b.order_id::text
-group by b.order_id having b.credited + b.owed <> coalesce(sum(t.moved), 0)
+    where code = 'internal' and type <> 'transfer'
+        and (metadata like '%"reason":"bonus%' or metadata like '%"reason":"referral%')) t
+    on t.order_id = b.order_id::text and t.beneficiary = b.beneficiary
+group by b.order_id, b.beneficiary having b.credited + b.owed <> coalesce(sum(t.moved), 0)
+union all
+select 'a referrer is granted the reward that was recorded',
+    format('%s: %s granted, %s recorded', b.order_id, b.granted, r.amount)
+from wallet.order_bonuses b
+left join wallet.referral_rewards r on r.order_id = b.order_id
+where b.beneficiary = 'referrer' and b.granted is distinct from r.amount

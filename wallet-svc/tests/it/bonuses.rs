@@ -3,18 +3,27 @@
 use platform::{error::Failure, messaging::inbox::Applied, pg, testing::eventually};
 use proto::events::v1::{BonusRevoked, OrderCanceled, OrderPaid, TaskCompleted};
 use sqlx::PgPool;
-use wallet_svc::consumers::{
-    Ledger, order_canceled::RevokeBonus, order_paid::GrantBonus, task_completed::CreditReward,
+use wallet_svc::{
+    Referrals,
+    consumers::{
+        Ledger, order_canceled::RevokeBonuses, order_paid::GrantBonus, task_completed::CreditReward,
+    },
 };
 
 use crate::harness::{DEADLINE, TestApp, balance, transfer};
 
 /// Handles events as the consumers of a process do.
-struct Events(Ledger);
+struct Events {
+    ledger: Ledger,
+    referrals: Referrals,
+}
 
 impl Events {
     fn of(app: &TestApp) -> Self {
-        Self(app.ledger())
+        Self {
+            ledger: app.ledger(),
+            referrals: app.referrals(),
+        }
     }
 
     async fn paid(&self, order: &str, wallet: &str, bonus: &str) -> Applied {
@@ -29,7 +38,7 @@ impl Events {
             bonus_asset_code: "points".to_owned(),
             ..OrderPaid::default()
         };
-        GrantBonus(self.0.clone()).handle(event).await
+        GrantBonus(self.ledger.clone()).handle(event).await
     }
 
     async fn canceled(&self, order: &str, wallet: &str, revoked: &str) -> Applied {
@@ -40,7 +49,8 @@ impl Events {
             bonus_asset_code: "points".to_owned(),
             ..OrderCanceled::default()
         };
-        RevokeBonus(self.0.clone()).handle(event).await.unwrap()
+        let revoke = RevokeBonuses(self.referrals.clone());
+        revoke.handle(event).await.unwrap()
     }
 
     async fn task_completed(&self, transaction: &str, wallet: &str, amount: &str) -> Applied {
@@ -61,7 +71,7 @@ impl Events {
             asset_code: "points".to_owned(),
             ..TaskCompleted::default()
         };
-        CreditReward(self.0.clone()).handle(event).await
+        CreditReward(self.ledger.clone()).handle(event).await
     }
 }
 
@@ -144,7 +154,7 @@ async fn a_bonus_of_one_order_is_credited_to_one_wallet(pool: PgPool) {
     let (wallet, other) = (app.new_wallet().await, app.new_wallet().await);
     let mut replica = pg::tx(&app.pool).await.unwrap();
     let record = "insert into wallet.order_bonuses values
-        ($1::uuid, $2::uuid, 'points', 0, 0, 0, 0, 1, now(), now())";
+        ($1::uuid, 'buyer', $2::uuid, 'points', 0, 0, 0, 0, 1, now(), now())";
     let record = sqlx::query(record).bind(ORDER).bind(&other);
     record.execute(&mut *replica).await.unwrap();
     let commit = async {

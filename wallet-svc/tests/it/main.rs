@@ -29,6 +29,7 @@ mod payment_methods;
 mod proxy;
 mod races;
 mod rates;
+mod referrals;
 mod settings;
 mod states;
 mod transactions;

@@ -9,7 +9,33 @@ use tokio_util::sync::CancellationToken;
 use tracing::instrument::WithSubscriber as _;
 use wallet_svc::verify::{self, find_violations, task};
 
-use crate::harness::{DEADLINE, TestApp};
+use crate::{
+    harness::{DEADLINE, TestApp},
+    referrals::{ORDER, earn, of_order},
+};
+
+#[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
+async fn a_bonus_that_differs_from_its_transactions_is_reported(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let wallet = app.new_wallet().await;
+    earn(&app, of_order(ORDER, &wallet)).await;
+    assert_eq!(find_violations(&app.pool).await.unwrap(), []);
+    app.execute("update wallet.order_bonuses set granted = 5, credited = 5")
+        .await;
+    let found = find_violations(&app.pool).await.unwrap();
+    let mut rules: Vec<_> = found.iter().map(|violation| &*violation.rule).collect();
+    rules.sort_unstable();
+    assert_eq!(
+        rules,
+        [
+            "a bonus is the sum of its transactions, less what is owed",
+            "a referrer is granted the reward that was recorded",
+        ]
+    );
+    app.execute("update wallet.order_bonuses set granted = 3.96, credited = 3.96")
+        .await;
+    app.finish().await;
+}
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
 async fn tampered_rows_are_reported(pool: PgPool) {

@@ -1,8 +1,6 @@
 //! The main flow: products, deposits, orders, payments, fulfilment, refunds, rewards, lists.
 
-use async_nats::jetstream::stream::Stream;
 use e2e::{TestApp, text, usd};
-use futures::StreamExt as _;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use stack::StackOptions;
@@ -23,7 +21,7 @@ async fn an_order_is_paid_fulfilled_canceled_and_rewarded() {
     let order = dry_run_then_order(&app, cart).await;
     pay_in_two_parts(&app, &order).await;
     app.wait_for_balance(wallet, &usd("63.70")).await;
-    publish_again(&app, "guerdon.orders.v1.OrderPaid").await;
+    app.publish_again("guerdon.orders.v1.OrderPaid").await;
     assert_eq!(app.balance(wallet).await, usd("63.70"));
 
     fulfil_order(&app, &order).await;
@@ -103,53 +101,6 @@ async fn pay_in_two_parts(app: &TestApp, order: &Value) {
     );
     app.expect_error(&path, json!({}), 409, "invalid_state")
         .await;
-}
-
-/// Publishes the last event of a subject once more, as a new message, and waits until every consumer
-/// of its stream has acknowledged it.
-async fn publish_again(app: &TestApp, subject: &str) {
-    let nats = platform::config::Nats::at(&app.stack.wiring().operator_nats_url());
-    let jetstream = platform::messaging::jetstream::connect(&nats, "e2e")
-        .await
-        .expect("the URL of NATS");
-    let stream = jetstream
-        .get_stream("GUERDON_ORDERS")
-        .await
-        .expect("the stream");
-    let message = stream
-        .get_last_raw_message_by_subject(subject)
-        .await
-        .expect("an event");
-    // JetStream's own headers describe the batch of the first publish.
-    let mut headers = async_nats::HeaderMap::new();
-    for (name, values) in message.headers.iter() {
-        if let (false, Some(value)) = (name.to_string().starts_with("Nats-"), values.first()) {
-            headers.insert(name.clone(), value.clone());
-        }
-    }
-    headers.insert("Nats-Msg-Id", "published-again");
-    let publish = jetstream.publish_with_headers(subject.to_owned(), headers, message.payload);
-    let published = publish.await.expect("sent").await.expect("stored").sequence;
-    app.eventually(|| async {
-        let consumers = waiting_consumers(&stream).await;
-        let message = || format!("{published} is not acknowledged by {consumers:?}");
-        consumers.is_empty().then_some(()).ok_or_else(message)
-    })
-    .await;
-}
-
-/// Returns the consumers that have not acknowledged every message.
-async fn waiting_consumers(stream: &Stream) -> Vec<String> {
-    let mut names = stream.consumer_names();
-    let mut waiting = Vec::new();
-    while let Some(name) = names.next().await {
-        let name = name.expect("a name");
-        let consumer = stream.consumer_info(&name).await.expect("a consumer");
-        if consumer.num_pending > 0 || consumer.num_ack_pending > 0 {
-            waiting.push(name);
-        }
-    }
-    waiting
 }
 
 async fn fulfil_order(app: &TestApp, order: &Value) {

@@ -11,6 +11,7 @@ mod nats_users;
 mod outage;
 mod ports;
 mod readme;
+mod referrals;
 mod sdk;
 mod skeleton;
 mod trace;

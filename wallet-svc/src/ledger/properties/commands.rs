@@ -98,13 +98,14 @@ fn any_command() -> impl Strategy<Value = Command> {
             .prop_map(|(n, of, parts)| refund(n, of, parts)),
         1 => (any::<u8>(), 0..4_u8, amount(), amount())
             .prop_map(|(n, wallet, base, quote)| exchange(n, wallet, base, quote)),
-        2 => (0..4_u8, prop::option::of(amount()), prop::option::of(amount())).prop_map(
+        2 => (0..8_u8, prop::option::of(amount()), prop::option::of(amount())).prop_map(
             |(n, granted, revoked)| Command::Bonus(BonusChange {
-                order: id(20_000 + u128::from(n)),
-                wallet: wallet(n),
+                key: bonus_key(u128::from(n / 2), [Beneficiary::Buyer, Beneficiary::Referrer][usize::from(n % 2)]),
+                wallet: wallet(n / 2),
                 asset: usd(),
                 granted: granted.map(cents),
                 revoked: revoked.map(cents),
+                transaction: None,
             })
         ),
         1 => (0..4_u8, amount()).prop_map(|(n, amount)| Command::Reward(Reward {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use platform::money::DecimalPlaces;
 
 use super::{
-    super::{Account, AssetState, Book, LedgerError, OrderBonus, OrderId, WalletState},
+    super::{Account, AssetState, Book, LedgerError, OrderBonus, WalletState},
     *,
 };
 use crate::{
@@ -20,7 +20,7 @@ pub(super) struct Store {
     pub(super) accounts: BTreeMap<AccountKey, Account>,
     transactions: BTreeMap<TransactionId, Transaction>,
     operations: BTreeMap<String, Vec<TransactionId>>,
-    pub(super) bonuses: BTreeMap<OrderId, OrderBonus>,
+    pub(super) bonuses: BTreeMap<BonusKey, OrderBonus>,
     movements: Vec<Movement>,
 }
 
@@ -72,8 +72,8 @@ impl Store {
             self.accounts
                 .insert(key.clone(), book.accounts[&key].clone());
         }
-        for order in changes.bonuses {
-            self.bonuses.insert(order, book.bonuses[&order].clone());
+        for key in changes.bonuses {
+            self.bonuses.insert(key, book.bonuses[&key].clone());
         }
         self.operations = book.operations.into_iter().collect();
         self.movements.extend(changes.movements);

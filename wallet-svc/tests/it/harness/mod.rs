@@ -25,7 +25,7 @@ use platform::{
 use sqlx::{PgPool, postgres::PgConnectOptions};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
-use wallet_svc::{SCHEMA, Service, config::Config, consumers::Ledger, verify};
+use wallet_svc::{Referrals, SCHEMA, Service, config::Config, consumers::Ledger, verify};
 
 pub(crate) use clients::{Clients, keyed, result};
 pub(crate) use database::LARGEST_BALANCE;
@@ -70,6 +70,7 @@ pub(crate) struct TestApp {
 struct Process {
     url: String,
     ledger: Ledger,
+    referrals: Referrals,
     stop: CancellationToken,
     task: JoinHandle<anyhow::Result<()>>,
 }
@@ -137,6 +138,11 @@ impl TestApp {
         self.process.ledger.clone()
     }
 
+    /// Returns what consumed referrals and refunds are posted by.
+    pub(crate) fn referrals(&self) -> Referrals {
+        self.process.referrals.clone()
+    }
+
     /// Returns clients that call as this user.
     pub(crate) fn as_user(&self, id: &str) -> Clients {
         Clients::of_user(&self.process.url, id)
@@ -170,7 +176,7 @@ impl Process {
         let mut readiness = runtime.readiness.subscribe();
         let service = Service::build(config, runtime).await.unwrap();
         let url = format!("http://{}", service.local_addr());
-        let ledger = service.ledger();
+        let (ledger, referrals) = (service.ledger(), service.referrals());
         let stop = CancellationToken::new();
         let task = tokio::spawn(service.run_until_stopped(stop.clone()));
         let ready = readiness.wait_for(|ready| *ready);
@@ -181,6 +187,7 @@ impl Process {
         Self {
             url,
             ledger,
+            referrals,
             stop,
             task,
         }

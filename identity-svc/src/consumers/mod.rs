@@ -1,0 +1,8 @@
+//! Consumers of the events of other contexts, one file an event.
+
+pub mod order_paid;
+
+use platform::pg::Schema;
+
+/// The context of orders-svc.
+pub const ORDERS: Schema = Schema::new("orders");

@@ -5,8 +5,8 @@ use std::{env, error::Error, fs, path::PathBuf};
 use prost::Message as _;
 use prost_types::FileDescriptorSet;
 
-const CONTEXTS: [&str; 6] = [
-    "common", "catalog", "orders", "wallet", "identity", "events",
+const CONTEXTS: [&str; 7] = [
+    "common", "audit", "catalog", "orders", "wallet", "identity", "events",
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -19,3 +19,14 @@ pub(crate) enum Change {
     Updated,
     Deleted,
 }
+
+impl Change {
+    /// Returns its word in the audit log.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Created => "created",
+            Self::Updated => "updated",
+            Self::Deleted => "deleted",
+        }
+    }
+}

@@ -3,15 +3,20 @@
 use std::net::SocketAddr;
 
 use platform::{
+    audit::AuditLog,
     grpc::{client, server::Server},
     service::{Application, Backbone, Database, Runtime},
 };
-use proto::catalog::v1::{
-    catalog_quote_service_server::CatalogQuoteServiceServer,
-    category_service_server::CategoryServiceServer,
-    product_question_service_server::ProductQuestionServiceServer,
-    product_service_server::ProductServiceServer, question_service_server::QuestionServiceServer,
-    tax_rate_service_server::TaxRateServiceServer,
+use proto::{
+    audit::v1::audit_service_server::AuditServiceServer,
+    catalog::v1::{
+        catalog_quote_service_server::CatalogQuoteServiceServer,
+        category_service_server::CategoryServiceServer,
+        product_question_service_server::ProductQuestionServiceServer,
+        product_service_server::ProductServiceServer,
+        question_service_server::QuestionServiceServer,
+        tax_rate_service_server::TaxRateServiceServer,
+    },
 };
 use tokio_util::sync::CancellationToken;
 
@@ -88,6 +93,7 @@ impl Application for Service {
 }
 
 fn add_services(server: Server, context: &Context, wallet: Wallet, media: &Media) -> Server {
+    let audit_log = AuditLog::new(context.pool.clone(), "catalog.audit_log a");
     let categories = Categories::new(context.clone(), media.clone());
     let products = Products::new(context.clone(), media.clone(), wallet);
     let questions = Questions::new(context.clone());
@@ -95,6 +101,7 @@ fn add_services(server: Server, context: &Context, wallet: Wallet, media: &Media
     let tax_rates = TaxRates::new(context.clone());
     let quotes = Quotes::new(context.clone(), media.clone());
     server
+        .add_service(AuditServiceServer::new(audit_log))
         .add_service(CategoryServiceServer::new(CategoryGrpc(categories)))
         .add_import_service(ProductServiceServer::new(ProductGrpc(products)))
         .add_service(QuestionServiceServer::new(QuestionGrpc(questions)))

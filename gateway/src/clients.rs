@@ -2,6 +2,7 @@
 
 use platform::{config::Common, grpc::client};
 use proto::{
+    audit::v1::audit_service_client::AuditServiceClient,
     catalog::v1::{
         category_service_client::CategoryServiceClient,
         product_question_service_client::ProductQuestionServiceClient,
@@ -84,6 +85,11 @@ impl Clients {
             wallet: client::connect_with("wallet", &peers.wallet_grpc_url, tls, None)?,
             identity: client::connect_with("identity", &peers.identity_grpc_url, tls, None)?,
         })
+    }
+
+    /// Returns a client of each service's part of the audit log.
+    pub(crate) fn audit_logs(&self) -> [AuditServiceClient<Channel>; 4] {
+        self.channels().map(|(_, channel)| channel.service())
     }
 
     /// Returns the name and connection of each service, for the readiness check.

@@ -1,5 +1,6 @@
 //! The public API as one table: one row a route, with the access it needs, in one file a context.
 
+mod audit;
 mod catalog;
 mod identity;
 mod orders;
@@ -19,6 +20,7 @@ use crate::{
 /// Returns the route table.
 pub(crate) fn routes() -> Vec<Route> {
     [
+        audit::routes(),
         catalog::routes(),
         identity::routes(),
         orders::routes(),

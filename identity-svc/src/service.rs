@@ -4,14 +4,18 @@ use std::{net::SocketAddr, sync::Arc};
 
 use futures::FutureExt as _;
 use platform::{
+    audit::AuditLog,
     auth::{ServiceToken, TokenIssuer, TokenVerifier},
     clock::Clock,
     grpc::{client, server::Server},
     service::{Application, Backbone, Database, Runtime},
 };
-use proto::identity::v1::{
-    auth_service_server::AuthServiceServer, task_service_server::TaskServiceServer,
-    user_service_server::UserServiceServer,
+use proto::{
+    audit::v1::audit_service_server::AuditServiceServer,
+    identity::v1::{
+        auth_service_server::AuthServiceServer, task_service_server::TaskServiceServer,
+        user_service_server::UserServiceServer,
+    },
 };
 use sqlx::PgPool;
 use tokio_util::sync::CancellationToken;
@@ -112,6 +116,7 @@ impl Application for Service {
             purged.clone().purge(stop)
         });
 
+        let audit_log = AuditLog::new(backbone.pool(), "identity.audit_log a");
         let users = UserGrpc {
             users,
             provisioning,
@@ -125,6 +130,7 @@ impl Application for Service {
             runtime.readiness,
         )
         .await?
+        .add_service(AuditServiceServer::new(audit_log))
         .add_service(AuthServiceServer::new(AuthGrpc { auth, sessions }))
         .add_service(UserServiceServer::new(users))
         .add_service(TaskServiceServer::new(tasks));

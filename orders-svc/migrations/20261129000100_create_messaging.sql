@@ -1,4 +1,4 @@
--- The tables of platform::messaging and platform::idempotency, the same in every service:
+-- The tables of platform::messaging, platform::idempotency and platform::audit, the same in every service:
 -- platform/sql/messaging.sql with `orders` replaced, as a test of platform checks.
 
 -- Events, kept for 7 days after they are published, for replays.
@@ -77,8 +77,36 @@ create table orders.idempotency_keys (
 );
 create index idempotency_keys_created_at_idx on orders.idempotency_keys using brin (created_at);
 
+-- Who changed what. Never changed and never deleted.
+create table orders.audit_log (
+    -- A UUID of version 7 (RFC 9562), by the clock of the database
+    id uuid not null default encode(
+        set_bit(set_bit(
+            overlay(uuid_send(gen_random_uuid()) placing substring(
+                int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6),
+            52, 1), 53, 1),
+        'hex')::uuid,
+    created_at timestamptz(3) not null default now(),
+    service text not null generated always as ('orders-svc') stored,
+    -- user:<id>, key:<id>, service:<name>
+    actor text not null,
+    -- <resource type>.<what was done>
+    action text not null,
+    resource_type text not null,
+    -- A UUID or a code
+    resource_id text not null,
+    trace_id text,
+    -- Without secrets and personal data
+    details jsonb not null,
+    constraint audit_log_pkey primary key (id)
+);
+create index audit_log_created_at_idx on orders.audit_log (created_at, id);
+create index audit_log_actor_idx on orders.audit_log (actor, created_at, id);
+create index audit_log_resource_id_idx on orders.audit_log (resource_id, created_at, id);
+
 -- Events are never changed, and neither is what was applied.
 grant select, insert, delete on orders.outbox, orders.outbox_pending, orders.inbox
     to guerdon_orders_app;
+grant select, insert on orders.audit_log to guerdon_orders_app;
 grant select, insert, update, delete
     on orders.dead_letters, orders.leases, orders.idempotency_keys to guerdon_orders_app;

@@ -3,12 +3,17 @@
 use std::net::SocketAddr;
 
 use platform::{
+    audit::AuditLog,
     grpc::server::Server,
     service::{Application, Backbone, Database, Runtime},
 };
-use proto::orders::v1::{
-    order_line_fulfilment_service_server::OrderLineFulfilmentServiceServer,
-    order_line_service_server::OrderLineServiceServer, order_service_server::OrderServiceServer,
+use proto::{
+    audit::v1::audit_service_server::AuditServiceServer,
+    orders::v1::{
+        order_line_fulfilment_service_server::OrderLineFulfilmentServiceServer,
+        order_line_service_server::OrderLineServiceServer,
+        order_service_server::OrderServiceServer,
+    },
 };
 use tokio_util::sync::CancellationToken;
 
@@ -62,6 +67,7 @@ impl Application for Service {
         backbone.saga(orders.clone());
         backbone.consume(WALLET, "BonusRevoked", RecordBonusDebt(runtime.clock));
 
+        let audit_log = AuditLog::new(backbone.pool(), "orders.audit_log a");
         let lines = OrderLineGrpc(orders.clone());
         let server = Server::bind(
             config.listen,
@@ -71,6 +77,7 @@ impl Application for Service {
             runtime.readiness,
         )
         .await?
+        .add_service(AuditServiceServer::new(audit_log))
         .add_service(OrderServiceServer::new(OrderGrpc(orders)))
         .add_service(OrderLineServiceServer::new(lines.clone()))
         .add_service(OrderLineFulfilmentServiceServer::new(lines));

@@ -7,6 +7,7 @@
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+pub mod audit;
 pub mod auth;
 pub mod backoff;
 pub mod clock;

@@ -29,6 +29,7 @@ pub mod lists;
 pub mod services;
 
 package!(common, "guerdon.common.v1");
+package!(audit, "guerdon.audit.v1");
 package!(catalog, "guerdon.catalog.v1");
 package!(orders, "guerdon.orders.v1");
 package!(wallet, "guerdon.wallet.v1");

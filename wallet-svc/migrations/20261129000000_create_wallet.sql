@@ -286,6 +286,8 @@ create table wallet.transaction_changes (
     created_at timestamptz(3) not null,
     constraint transaction_changes_pkey primary key (transaction_id, version)
 );
+-- The audit log shows them by time.
+create index transaction_changes_created_at_idx on wallet.transaction_changes using brin (created_at);
 
 -- The batches written in the last minutes, by which a commit without a reply is looked up.
 create table wallet.posted_batches (

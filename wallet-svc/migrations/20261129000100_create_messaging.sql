@@ -1,4 +1,4 @@
--- The tables of platform::messaging and platform::idempotency, the same in every service:
+-- The tables of platform::messaging, platform::idempotency and platform::audit, the same in every service:
 -- platform/sql/messaging.sql with `wallet` replaced, as a test of platform checks.
 
 -- Events, kept for 7 days after they are published, for replays.
@@ -77,8 +77,36 @@ create table wallet.idempotency_keys (
 );
 create index idempotency_keys_created_at_idx on wallet.idempotency_keys using brin (created_at);
 
+-- Who changed what. Never changed and never deleted.
+create table wallet.audit_log (
+    -- A UUID of version 7 (RFC 9562), by the clock of the database
+    id uuid not null default encode(
+        set_bit(set_bit(
+            overlay(uuid_send(gen_random_uuid()) placing substring(
+                int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6),
+            52, 1), 53, 1),
+        'hex')::uuid,
+    created_at timestamptz(3) not null default now(),
+    service text not null generated always as ('wallet-svc') stored,
+    -- user:<id>, key:<id>, service:<name>
+    actor text not null,
+    -- <resource type>.<what was done>
+    action text not null,
+    resource_type text not null,
+    -- A UUID or a code
+    resource_id text not null,
+    trace_id text,
+    -- Without secrets and personal data
+    details jsonb not null,
+    constraint audit_log_pkey primary key (id)
+);
+create index audit_log_created_at_idx on wallet.audit_log (created_at, id);
+create index audit_log_actor_idx on wallet.audit_log (actor, created_at, id);
+create index audit_log_resource_id_idx on wallet.audit_log (resource_id, created_at, id);
+
 -- Events are never changed, and neither is what was applied.
 grant select, insert, delete on wallet.outbox, wallet.outbox_pending, wallet.inbox
     to guerdon_wallet_app;
+grant select, insert on wallet.audit_log to guerdon_wallet_app;
 grant select, insert, update, delete
     on wallet.dead_letters, wallet.leases, wallet.idempotency_keys to guerdon_wallet_app;

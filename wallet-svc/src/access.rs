@@ -17,11 +17,6 @@ pub(crate) fn reader(caller: &Caller) -> Result<Option<UserId>, Failure> {
     }
 }
 
-/// Returns the caller as a transaction's history names it: `user:<id>`, `service:<name>`.
-pub(crate) fn actor(caller: &Caller) -> String {
-    format!("{}:{}", caller.kind.as_str(), caller.subject)
-}
-
 #[cfg(test)]
 mod tests {
     use platform::{
@@ -48,7 +43,6 @@ mod tests {
         assert_eq!(reader(&admin).unwrap(), None);
         let service = caller(Kind::Service, "gateway", &[Role::Admin]);
         assert_eq!(reader(&service).unwrap(), None);
-        assert_eq!(actor(&service), "service:gateway");
     }
 
     #[test]

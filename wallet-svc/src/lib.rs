@@ -3,6 +3,7 @@
 mod access;
 mod address;
 mod asset;
+mod audit;
 mod clients;
 pub mod config;
 pub mod consumers;

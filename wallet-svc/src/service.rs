@@ -3,17 +3,21 @@
 use std::{future::ready, net::SocketAddr, sync::Arc};
 
 use platform::{
+    audit::AuditLog,
     grpc::{client, server::Server},
     ids::Ids,
     service::{Application, Backbone, Database, Runtime, Verify},
 };
-use proto::wallet::v1::{
-    address_service_server::AddressServiceServer, asset_service_server::AssetServiceServer,
-    ledger_service_server::LedgerServiceServer, movement_service_server::MovementServiceServer,
-    payment_method_service_server::PaymentMethodServiceServer,
-    rate_service_server::RateServiceServer, settings_service_server::SettingsServiceServer,
-    transaction_service_server::TransactionServiceServer,
-    wallet_service_server::WalletServiceServer,
+use proto::{
+    audit::v1::audit_service_server::AuditServiceServer,
+    wallet::v1::{
+        address_service_server::AddressServiceServer, asset_service_server::AssetServiceServer,
+        ledger_service_server::LedgerServiceServer, movement_service_server::MovementServiceServer,
+        payment_method_service_server::PaymentMethodServiceServer,
+        rate_service_server::RateServiceServer, settings_service_server::SettingsServiceServer,
+        transaction_service_server::TransactionServiceServer,
+        wallet_service_server::WalletServiceServer,
+    },
 };
 use secrecy::ExposeSecret as _;
 use sqlx::PgPool;
@@ -23,6 +27,7 @@ use crate::{
     MIGRATOR, SCHEMA,
     address::{grpc::AddressGrpc, hd::AccountKeys, service::Addresses},
     asset::{directory::AssetDirectory, grpc::AssetGrpc, service::Assets},
+    audit,
     clients::identity::Users,
     config::Config,
     consumers::{
@@ -231,7 +236,9 @@ impl Services {
             pool: self.pool.clone(),
             wallets: self.wallets.clone(),
         };
+        let audit_log = AuditLog::new(self.pool, audit::ENTRIES);
         server
+            .add_service(AuditServiceServer::new(audit_log))
             .add_service(WalletServiceServer::new(WalletGrpc(self.wallets)))
             .add_service(AssetServiceServer::new(AssetGrpc(self.assets)))
             .add_service(RateServiceServer::new(RateGrpc(self.rates)))

@@ -1,6 +1,7 @@
 //! The use cases of categories: each public method is one transaction.
 
 use platform::{
+    audit::{self, Entry},
     error::Failure,
     idempotency::{self, Key, Reply, Started},
     ids::Id,
@@ -147,7 +148,7 @@ impl Categories {
         Ok(tx.commit().await?)
     }
 
-    /// Writes a change and its event.
+    /// Writes a change, its event and its entry in the audit log.
     async fn write_in_tx(
         &self,
         conn: &mut PgConnection,
@@ -160,7 +161,9 @@ impl Categories {
             Change::Deleted => repo::delete_in_tx(conn, category).await?,
         }
         let event = events::message(&self.context.ids, category, change);
-        outbox::append_in_tx(conn, SCHEMA, [event]).await
+        outbox::append_in_tx(conn, SCHEMA, [event]).await?;
+        let entry = Entry::new("category", change.name(), category.id);
+        audit::record_in_tx(conn, SCHEMA, entry).await
     }
 }
 

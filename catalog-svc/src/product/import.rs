@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use futures::{StreamExt as _, stream};
 use platform::{
+    audit::{self, Entry},
     error::Failure,
     idempotency::{self, Key, Reply, Started},
     ids::Id,
@@ -160,9 +161,14 @@ impl Products {
             repo::insert_in_tx(conn, &products).await?;
             let ids = &self.context.ids;
             let events = products
-                .into_iter()
+                .iter()
                 .map(|product| events::message(ids, product, Change::Created));
             outbox::append_in_tx(conn, SCHEMA, events).await?;
+            let created = Change::Created.name();
+            let entries = products
+                .iter()
+                .map(|product| Entry::new("product", created, product.id));
+            audit::record_all_in_tx(conn, SCHEMA, entries).await?;
         }
         Ok(())
     }

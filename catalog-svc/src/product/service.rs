@@ -2,6 +2,7 @@
 //! before it begins.
 
 use platform::{
+    audit::{self, Entry},
     auth::Caller,
     error::Failure,
     idempotency::{self, Key, Reply, Started},
@@ -233,7 +234,7 @@ pub(crate) async fn lock_in_tx(conn: &mut PgConnection, id: Id<Product>) -> Resu
     repo::find(conn, id).await?.ok_or(Error::ProductNotFound)
 }
 
-/// Writes a change and its event.
+/// Writes a change, its event and its entry in the audit log.
 pub(crate) async fn write_in_tx(
     conn: &mut PgConnection,
     ids: &Ids,
@@ -246,7 +247,9 @@ pub(crate) async fn write_in_tx(
         Change::Deleted => repo::delete_in_tx(conn, product).await?,
     }
     let event = events::message(ids, product, change);
-    outbox::append_in_tx(conn, SCHEMA, [event]).await
+    outbox::append_in_tx(conn, SCHEMA, [event]).await?;
+    let entry = Entry::new("product", change.name(), product.id);
+    audit::record_in_tx(conn, SCHEMA, entry).await
 }
 
 /// Returns the asset and the tax rate of a product after the patch.

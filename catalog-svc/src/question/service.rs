@@ -1,6 +1,7 @@
 //! The use cases of questions: each public method is one transaction.
 
 use platform::{
+    audit::{self, Entry},
     error::Failure,
     idempotency::{self, Key, Reply, Started},
     ids::Id,
@@ -13,7 +14,11 @@ use proto::{
 use sqlx::PgConnection;
 
 use super::{NewQuestion, Question, QuestionPatch, convert, repo};
-use crate::{SCHEMA, context::Context, error::Error};
+use crate::{
+    SCHEMA,
+    context::{Change, Context},
+    error::Error,
+};
 
 #[derive(Debug, Clone)]
 pub(crate) struct Questions {
@@ -38,6 +43,7 @@ impl Questions {
         let (id, now) = (self.context.ids.next(), self.context.clock.now());
         let question = Question::create(id, new, now);
         repo::insert_in_tx(&mut work, &question).await?;
+        record_in_tx(&mut work, id, Change::Created).await?;
         Ok(work.commit(convert::to_proto(question)).await?)
     }
 
@@ -81,6 +87,7 @@ impl Questions {
             .update(patch, self.context.clock.now())
             .map_err(Error::Configurations)?;
         repo::update_in_tx(&mut tx, &question).await?;
+        record_in_tx(&mut tx, id, Change::Updated).await?;
         tx.commit().await?;
         Ok(convert::to_proto(question))
     }
@@ -93,8 +100,19 @@ impl Questions {
             return Err(Error::QuestionInUse);
         }
         repo::delete_in_tx(&mut tx, id, self.context.clock.now()).await?;
+        record_in_tx(&mut tx, id, Change::Deleted).await?;
         Ok(tx.commit().await?)
     }
+}
+
+/// Records a change in the audit log.
+async fn record_in_tx(
+    conn: &mut PgConnection,
+    id: Id<Question>,
+    change: Change,
+) -> Result<(), sqlx::Error> {
+    let entry = Entry::new("question", change.name(), id);
+    audit::record_in_tx(conn, SCHEMA, entry).await
 }
 
 /// Reads a question and locks it against every other change.

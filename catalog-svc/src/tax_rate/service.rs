@@ -1,6 +1,7 @@
 //! The use cases of tax rates: each public method is one transaction.
 
 use platform::{
+    audit::{self, Entry},
     error::Failure,
     idempotency::{self, Key, Reply, Started},
     ids::Id,
@@ -93,7 +94,7 @@ impl TaxRates {
         Ok(tx.commit().await?)
     }
 
-    /// Writes a change and its event.
+    /// Writes a change, its event and its entry in the audit log.
     async fn write_in_tx(
         &self,
         conn: &mut PgConnection,
@@ -106,7 +107,9 @@ impl TaxRates {
             Change::Deleted => repo::delete_in_tx(conn, tax_rate).await?,
         }
         let event = events::message(&self.context.ids, tax_rate, change);
-        outbox::append_in_tx(conn, SCHEMA, [event]).await
+        outbox::append_in_tx(conn, SCHEMA, [event]).await?;
+        let entry = Entry::new("tax_rate", change.name(), tax_rate.id);
+        audit::record_in_tx(conn, SCHEMA, entry).await
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod access;
 mod assets;
+mod audit;
 mod categories;
 mod fake_wallet;
 mod harness;

@@ -7,6 +7,7 @@ mod result;
 pub(crate) mod activity;
 pub(crate) mod addresses;
 pub(crate) mod assets;
+pub(crate) mod audit_log;
 pub(crate) mod auth;
 pub(crate) mod categories;
 pub(crate) mod completions;

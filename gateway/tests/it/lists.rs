@@ -99,6 +99,10 @@ async fn every_paged_list_passes_its_query_on() {
             "{}: {}",
             operation.path, exchange.body
         );
+        if operation.path == "/audit-log" {
+            assert_eq!(exchange.calls.len(), 4);
+            continue;
+        }
         if operation.path == "/transactions/{id}/history" {
             assert_eq!(exchange.call().message, json!({"id": ID}));
             continue;

@@ -34,6 +34,7 @@ async fn every_operation_calls_its_rpcs_and_responds_with_its_documented_status(
     POST /assets 201: AssetService/CreateAsset
     GET /assets/{code} 200: AssetService/GetAsset
     PATCH /assets/{code} 200: AssetService/UpdateAsset
+    GET /audit-log 200: AuditService/ListAuditLog, AuditService/ListAuditLog, AuditService/ListAuditLog, AuditService/ListAuditLog
     POST /auth/token 200: AuthService/LogIn
     POST /auth/token/refresh 200: AuthService/RefreshToken
     POST /auth/token/revoke 204: AuthService/RevokeRefreshToken

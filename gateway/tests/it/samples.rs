@@ -5,10 +5,11 @@ use prost_reflect::{DescriptorPool, DynamicMessage, FieldDescriptor, Kind, Messa
 use serde_json::{Map, Value, json};
 
 /// Fields of messages that hold JSON text.
-const JSON_FIELDS: [&str; 6] = [
+const JSON_FIELDS: [&str; 7] = [
     "configurations",
     "contract",
     "custom_data",
+    "details_json",
     "json_schema",
     "json_schema_template",
     "metadata",

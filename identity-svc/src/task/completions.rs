@@ -1,6 +1,7 @@
 //! Completing tasks, and the lists of what was completed.
 
 use platform::{
+    audit::{self, Entry},
     auth::Caller,
     clock::Clock,
     error::{Failure, FieldCode},
@@ -68,6 +69,8 @@ impl Completions {
         repo::insert_completion_in_tx(&mut work, &completion).await?;
         let event = events::completed(self.ids.uuid(), &completion, user.primary_wallet_id);
         outbox::append_in_tx(&mut work, SCHEMA, [event]).await?;
+        let entry = Entry::new("task", "completed", task_id).detail("userId", user_id.to_string());
+        audit::record_in_tx(&mut work, SCHEMA, entry).await?;
         let (source, base) = share_of(&completion);
         self.rewards
             .earn_in_tx(&mut work, source, &user, base)

@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 
 use platform::{
+    audit::{self, Entry},
     auth::Caller,
     clock::Clock,
     error::{Code, Failure, FieldCode},
@@ -87,6 +88,7 @@ impl Tasks {
         };
         let task = new.create(self.ids.next(), asset.code, rank, self.clock.now());
         repo::insert_in_tx(&mut work, &task).await?;
+        record_in_tx(&mut work, task.id, "created").await?;
         let task = convert::task(task, &self.media_base, false);
         Ok(work.commit(task).await?)
     }
@@ -139,6 +141,7 @@ impl Tasks {
         let mut task = lock_in_tx(&mut tx, id).await?;
         task.update(patch, self.clock.now());
         repo::update_in_tx(&mut tx, &task).await?;
+        record_in_tx(&mut tx, id, "updated").await?;
         let completed = completed_by(&mut tx, caller, &[id]).await?;
         tx.commit().await?;
         Ok(convert::task(
@@ -150,10 +153,12 @@ impl Tasks {
 
     /// Deletes a task. A completion that runs at the same time comes before, or finds no task.
     pub(crate) async fn delete(&self, id: TaskId) -> Result<()> {
-        if repo::delete(&self.pool, id, self.clock.now()).await? {
-            return Ok(());
+        let mut tx = pg::tx(&self.pool).await?;
+        if !repo::delete(&mut *tx, id, self.clock.now()).await? {
+            return Err(Error::TaskNotFound);
         }
-        Err(Error::TaskNotFound)
+        record_in_tx(&mut tx, id, "deleted").await?;
+        Ok(tx.commit().await?)
     }
 
     /// Moves a task right before another, or to the end, once per key.
@@ -180,6 +185,7 @@ impl Tasks {
         if let Some(rank) = room.await? {
             task.place(rank, self.clock.now());
             repo::update_in_tx(&mut work, &task).await?;
+            record_in_tx(&mut work, id, "updated").await?;
         }
         Ok(work.commit(()).await?)
     }
@@ -232,4 +238,10 @@ fn unknown_subsequent() -> Failure {
         FieldCode::UnknownReference,
         "task not found",
     )
+}
+
+/// Records a change in the audit log.
+async fn record_in_tx(conn: &mut PgConnection, id: TaskId, done: &str) -> Result<()> {
+    audit::record_in_tx(conn, SCHEMA, Entry::new("task", done, id)).await?;
+    Ok(())
 }

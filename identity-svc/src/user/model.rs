@@ -72,6 +72,17 @@ pub(crate) enum Action {
     Unblock,
 }
 
+impl Action {
+    /// Returns its word in the audit log.
+    pub(crate) const fn done(self) -> &'static str {
+        match self {
+            Self::Approve => "approved",
+            Self::Block => "blocked",
+            Self::Unblock => "unblocked",
+        }
+    }
+}
+
 impl User {
     /// Applies an action. Returns `false` if it changes nothing.
     pub(crate) fn apply(&mut self, action: Action, now: DateTime<Utc>) -> bool {

@@ -1,6 +1,7 @@
 //! Reading users and changing their state. A user that the caller may not see is not found.
 
 use platform::{
+    audit::{self, Entry},
     auth::Caller,
     clock::Clock,
     error::{Failure, FieldCode},
@@ -91,6 +92,8 @@ impl Users {
             }
             let event = events::acted(self.ids.uuid(), &user, action);
             outbox::append_in_tx(&mut work, SCHEMA, [event]).await?;
+            let entry = Entry::new("user", action.done(), id);
+            audit::record_in_tx(&mut work, SCHEMA, entry).await?;
         }
         Ok(work.commit(convert::user(user)).await?)
     }

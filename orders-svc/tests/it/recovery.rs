@@ -45,6 +45,21 @@ impl TestApp {
         .await;
     }
 
+    /// Returns the actions on an order, all of which the admin asked for.
+    async fn audited(&self, id: &str) -> Vec<String> {
+        let sql = "select action, actor from orders.audit_log where resource_id = $1 order by id";
+        let rows: Vec<(String, String)> = sqlx::query_as(sql)
+            .bind(id)
+            .fetch_all(&self.pool)
+            .await
+            .unwrap();
+        assert!(
+            rows.iter().all(|(_, actor)| actor == "key:admin"),
+            "{rows:?}"
+        );
+        rows.into_iter().map(|(action, _)| action).collect()
+    }
+
     fn set_user_balance(&self, amount: &str) {
         let primary_wallet = &self.user.primary_wallet_id;
         self.peers.set_balance(primary_wallet, "usd", amount);
@@ -68,6 +83,7 @@ async fn an_interrupted_payment_is_completed_once(pool: PgPool) {
         app.restart_and_recover().await;
         let paid = app.admin().get(&id).await.unwrap();
         assert_eq!(paid.payment_status(), PaymentStatus::FullyPaid);
+        assert_eq!(app.audited(&id).await, ["order.created", "order.paid"]);
         assert_eq!(app.balance("usd"), "40.00000000");
         let events = app.events(&id).await;
         assert_eq!(events, ["OrderPlaced", "OrderPaymentReceived", "OrderPaid"]);

@@ -89,6 +89,11 @@ impl Caller {
         Failure::new(Code::Unauthenticated, "a token is required")
     }
 
+    /// Returns the name in histories and the audit log: `user:<id>`, `key:<id>`, `service:<name>`.
+    pub fn name(&self) -> String {
+        format!("{}:{}", self.kind.as_str(), self.subject)
+    }
+
     /// Tells whether the caller has access to everything.
     pub fn is_admin(&self) -> bool {
         self.is_service() || self.roles.contains(&Role::Admin)

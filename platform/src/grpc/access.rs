@@ -12,6 +12,7 @@ const CLOSED: Row = Row {
     rpc: "",
     clients: Clients::Nobody,
     services: &[],
+    action: None,
 };
 
 /// Returns the access to an RPC: `guerdon.orders.v1.OrderService/PayOrder`.

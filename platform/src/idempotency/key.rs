@@ -38,8 +38,7 @@ impl Key {
         if metadata.get(KEY).is_none() {
             return Ok(None);
         }
-        let caller = format!("{}:{}", caller.kind.as_str(), caller.subject);
-        Self::parse(metadata, &caller).map(Some)
+        Self::parse(metadata, &caller.name()).map(Some)
     }
 
     /// Returns the key of its record; a saga stores it with its claim.

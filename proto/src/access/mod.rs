@@ -1,9 +1,10 @@
-//! Who may call each RPC: one table a context, one row an RPC. The gRPC server of a service enforces
+//! Who may call each RPC, and what it does: one table a context, one row an RPC. The gRPC server of a service enforces
 //! its rows before the handler runs; an RPC without a row is closed. What a user owns is data, so the
 //! service that has it checks the owner.
 
 use self::Clients::{Admins, All, Anyone, Nobody, Owners};
 
+pub mod audit;
 pub mod catalog;
 pub mod identity;
 pub mod orders;
@@ -46,6 +47,8 @@ pub struct Row {
     pub clients: Clients,
     /// The services that may call it with their own tokens; they count as admins there.
     pub services: &'static [&'static str],
+    /// The action of its entry in the audit log, `user.blocked`; `None` if it changes nothing.
+    pub action: Option<&'static str>,
 }
 
 /// The rows of a context.
@@ -58,7 +61,8 @@ pub struct Table {
 }
 
 /// The tables of all contexts.
-pub const TABLES: [Table; 4] = [
+pub const TABLES: [Table; 5] = [
+    audit::TABLE,
     catalog::TABLE,
     orders::TABLE,
     wallet::TABLE,
@@ -94,11 +98,11 @@ const fn only(services: &'static [&'static str], rpc: &'static str) -> Row {
 }
 
 const fn row(rpc: &'static str, clients: Clients) -> Row {
-    let services = &[];
     Row {
         rpc,
         clients,
-        services,
+        services: &[],
+        action: None,
     }
 }
 
@@ -106,6 +110,12 @@ impl Row {
     /// Lets these services call it, too.
     const fn and(self, services: &'static [&'static str]) -> Self {
         Self { services, ..self }
+    }
+
+    /// Names the change that it makes.
+    const fn does(self, action: &'static str) -> Self {
+        let action = Some(action);
+        Self { action, ..self }
     }
 }
 
@@ -178,6 +188,45 @@ mod tests {
             let own = name.split('.').nth(1).unwrap_or_default();
             let own = format!("{own}-svc");
             assert!(!row.services.contains(&&*own), "{name} calls itself");
+        }
+    }
+
+    /// The RPCs that change nothing that an auditor asks about.
+    const UNAUDITED: &[&str] = &[
+        "guerdon.catalog.v1.CatalogQuoteService/Quote",
+        "guerdon.catalog.v1.ProductService/ExportProducts",
+        "guerdon.identity.v1.AuthService/ExchangeApiKey",
+        "guerdon.identity.v1.AuthService/IssueAnonymousToken",
+        "guerdon.identity.v1.AuthService/IssueServiceToken",
+        "guerdon.identity.v1.AuthService/LogIn",
+        "guerdon.identity.v1.AuthService/RefreshToken",
+        "guerdon.identity.v1.AuthService/RevokeRefreshToken",
+        "guerdon.identity.v1.AuthService/ValidateToken",
+        "guerdon.wallet.v1.RateService/FindConversion",
+    ];
+
+    #[test]
+    fn every_rpc_that_changes_something_names_its_action() {
+        for (name, row) in rows() {
+            let (_, method) = name.split_once('/').unwrap();
+            let reads = ["Get", "List", "BatchGet"]
+                .iter()
+                .any(|verb| method.starts_with(verb));
+            let audited = !reads && !UNAUDITED.contains(&&*name);
+            assert_eq!(row.action.is_some(), audited, "{name}: {:?}", row.action);
+        }
+    }
+
+    #[test]
+    fn an_action_is_a_resource_and_what_was_done() {
+        for (name, row) in rows() {
+            let Some(action) = row.action else { continue };
+            let parts: Vec<_> = action.split('.').collect();
+            let snake = |part: &&str| part.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
+            assert!(
+                parts.len() == 2 && parts.iter().all(snake),
+                "{name}: {action}"
+            );
         }
     }
 

@@ -11,15 +11,17 @@ pub const TABLE: Table = Table {
         owners(
             "OrderService/CreateOrder",
             "orders for themselves, paid from their wallets",
-        ),
+        )
+        .does("order.created"),
         owners(
             "OrderService/PayOrder",
             "orders that they bought, from their wallets",
-        ),
-        admins("OrderService/UpdateOrder"),
-        admins("OrderService/CancelOrder"),
-        admins("OrderService/FulfillOrder"),
-        admins("OrderService/UnfulfillOrder"),
+        )
+        .does("order.paid"),
+        admins("OrderService/UpdateOrder").does("order.updated"),
+        admins("OrderService/CancelOrder").does("order.canceled"),
+        admins("OrderService/FulfillOrder").does("order.fulfilled"),
+        admins("OrderService/UnfulfillOrder").does("order.unfulfilled"),
         owners(
             "OrderLineService/GetOrderLine",
             "lines of orders that they bought",
@@ -28,7 +30,7 @@ pub const TABLE: Table = Table {
             "OrderLineService/ListOrderLines",
             "lines of orders that they bought",
         ),
-        admins("OrderLineFulfilmentService/FulfillOrderLine"),
-        admins("OrderLineFulfilmentService/UnfulfillOrderLine"),
+        admins("OrderLineFulfilmentService/FulfillOrderLine").does("order.fulfilled"),
+        admins("OrderLineFulfilmentService/UnfulfillOrderLine").does("order.unfulfilled"),
     ],
 };

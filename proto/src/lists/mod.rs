@@ -1,6 +1,7 @@
 //! The filters, sorts and includes of the list RPCs: one [`ListTable`] a resource. The service
 //! compiles its SQL from it, the gateway its OpenAPI, and both refuse everything else.
 
+pub mod audit;
 pub mod catalog;
 pub mod identity;
 pub mod orders;

@@ -1,6 +1,7 @@
 //! The use cases of addresses.
 
 use platform::{
+    audit::{self, Entry},
     auth::Caller,
     clock::Clock,
     error::{Code, Failure, FieldCode},
@@ -65,6 +66,8 @@ impl Addresses {
             Source::Given(address) => self.insert_given(&mut work, &new, address).await?,
             Source::Derived => self.insert_derived(&mut work, &new).await?,
         };
+        let entry = Entry::new("address", "created", address.id);
+        audit::record_in_tx(&mut work, SCHEMA, entry).await?;
         Ok(work.commit(convert::address(&address)).await?)
     }
 

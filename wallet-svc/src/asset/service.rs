@@ -1,6 +1,7 @@
 //! The use cases of assets.
 
 use platform::{
+    audit::{self, Entry},
     clock::Clock,
     idempotency::{self, Key, Reply, Started},
     ids::Ids,
@@ -65,6 +66,8 @@ impl Assets {
             ]))?;
         let event = events::changed(&asset, &self.ids);
         outbox::append_in_tx(&mut work, SCHEMA, [event]).await?;
+        let entry = Entry::new("asset", "created", &asset.code);
+        audit::record_in_tx(&mut work, SCHEMA, entry).await?;
         Ok(work.commit(convert::asset(&asset)).await?)
     }
 
@@ -98,6 +101,8 @@ impl Assets {
             repo::update_asset_in_tx(&mut tx, &after).await?;
             let event = events::changed(&after, &self.ids);
             outbox::append_in_tx(&mut tx, SCHEMA, [event]).await?;
+            let entry = Entry::new("asset", "updated", &after.code);
+            audit::record_in_tx(&mut tx, SCHEMA, entry).await?;
             tx.commit().await?;
             Ok(after)
         })

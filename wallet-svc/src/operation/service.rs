@@ -6,7 +6,6 @@ use sqlx::PgPool;
 
 use super::decode::{self, OperationRequest};
 use crate::{
-    access,
     asset::directory::AssetDirectory,
     error::Error,
     ledger::{Command, EndHold},
@@ -83,7 +82,7 @@ impl Operations {
     async fn enqueue(&self, caller: &Caller, command: Command) -> Result<TransactionList, Error> {
         let posting = posting::Posting {
             command,
-            actor: access::actor(caller),
+            actor: caller.name(),
             key: None,
         };
         let outcome = self.queue.post(posting).await?;

@@ -1,6 +1,7 @@
 //! The use cases of rates.
 
 use platform::{
+    audit::{self, Entry},
     clock::Clock,
     idempotency::{self, Key, Reply, Started},
     ids::Ids,
@@ -10,7 +11,7 @@ use platform::{
     pg,
 };
 use proto::{common::v1::ListRequest, wallet::v1 as wire};
-use sqlx::PgPool;
+use sqlx::{PgConnection, PgPool};
 
 use super::{
     convert, events,
@@ -63,6 +64,7 @@ impl Rates {
             .map_err(pg::on_constraint([("rates_pair_key", Error::RateExists)]))?;
         let event = events::changed(&rate, &self.ids);
         outbox::append_in_tx(&mut work, SCHEMA, [event]).await?;
+        record_in_tx(&mut work, &rate.pair, "created").await?;
         Ok(work.commit(convert::rate(&rate)).await?)
     }
 
@@ -96,6 +98,7 @@ impl Rates {
         repo::update_rate_in_tx(&mut tx, &after).await?;
         let event = events::changed(&after, &self.ids);
         outbox::append_in_tx(&mut tx, SCHEMA, [event]).await?;
+        record_in_tx(&mut tx, &pair, "updated").await?;
         tx.commit().await?;
         Ok(after)
     }
@@ -109,6 +112,7 @@ impl Rates {
         repo::delete_rate_in_tx(&mut tx, rate.id).await?;
         let event = events::deleted(&rate.deleted(), &self.ids);
         outbox::append_in_tx(&mut tx, SCHEMA, [event]).await?;
+        record_in_tx(&mut tx, &pair, "deleted").await?;
         tx.commit().await?;
         Ok(())
     }
@@ -127,4 +131,11 @@ impl Rates {
         let quote = self.find_asset(quote).await?;
         Ok(base.zip(quote).map(|(base, quote)| Pair { base, quote }))
     }
+}
+
+/// Records a change in the audit log, under the path of the rate.
+async fn record_in_tx(conn: &mut PgConnection, pair: &Pair, done: &str) -> Result<(), sqlx::Error> {
+    let Pair { base, quote } = pair;
+    let entry = Entry::new("rate", done, format_args!("{base}/{quote}"));
+    audit::record_in_tx(conn, SCHEMA, entry).await
 }

@@ -188,7 +188,7 @@ impl Transactions {
     ) -> Result<Reply<wire::Transaction>, Error> {
         let posting = Posting {
             command,
-            actor: access::actor(caller),
+            actor: caller.name(),
             key,
         };
         only(self.postings.post(posting).await?)

@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use platform::{
+    audit::{self, Entry},
     auth::Caller,
     clock::Clock,
     error::{Failure, FieldCode},
@@ -79,6 +80,8 @@ impl Wallets {
             if repo::insert_wallet_in_tx(conn, &wallet, operation).await? {
                 let created = events::created(&wallet, &self.ids);
                 outbox::append_in_tx(conn, SCHEMA, [created]).await?;
+                let entry = Entry::new("wallet", "created", wallet.id);
+                audit::record_in_tx(conn, SCHEMA, entry).await?;
                 return Ok(wallet);
             }
             if let Some(operation) = operation
@@ -158,6 +161,8 @@ impl Wallets {
                 let message = events::lock_changed(&after, change, &self.ids);
                 outbox::append_in_tx(&mut tx, SCHEMA, [message]).await?;
             }
+            let entry = Entry::new("wallet", "updated", id).detail("locked", after.locked);
+            audit::record_in_tx(&mut tx, SCHEMA, entry).await?;
             tx.commit().await?;
             Ok(after)
         })

@@ -8,6 +8,7 @@ mod activity;
 mod addresses;
 mod asset_updates;
 mod assets;
+mod audit;
 mod bonuses;
 mod contention;
 mod conversions;

@@ -8,12 +8,16 @@ use platform::{
     grpc::client::{self, Client},
     idempotency,
 };
-use proto::catalog::v1::{
-    catalog_quote_service_client::CatalogQuoteServiceClient,
-    category_service_client::CategoryServiceClient,
-    product_question_service_client::ProductQuestionServiceClient,
-    product_service_client::ProductServiceClient, question_service_client::QuestionServiceClient,
-    tax_rate_service_client::TaxRateServiceClient,
+use proto::{
+    audit::v1::audit_service_client::AuditServiceClient,
+    catalog::v1::{
+        catalog_quote_service_client::CatalogQuoteServiceClient,
+        category_service_client::CategoryServiceClient,
+        product_question_service_client::ProductQuestionServiceClient,
+        product_service_client::ProductServiceClient,
+        question_service_client::QuestionServiceClient,
+        tax_rate_service_client::TaxRateServiceClient,
+    },
 };
 use tonic::Request;
 
@@ -46,6 +50,10 @@ impl Clients {
             Box::pin(async move { Ok(token) })
         });
         Self(client::connect("catalog", url, Some(token)).unwrap())
+    }
+
+    pub(crate) fn audit_log(&self) -> AuditServiceClient<Client> {
+        self.0.service()
     }
 
     pub(crate) fn categories(&self) -> CategoryServiceClient<Client> {

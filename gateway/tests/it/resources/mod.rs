@@ -3,6 +3,7 @@
 mod activity;
 mod addresses;
 mod assets;
+mod audit_log;
 mod auth;
 mod catalog;
 mod movements;

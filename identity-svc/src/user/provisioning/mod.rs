@@ -14,6 +14,7 @@ mod repo;
 mod saga;
 
 use platform::{
+    audit::{self, Entry},
     clock::Clock,
     error::Failure,
     failpoint,
@@ -208,6 +209,7 @@ impl Provisioning {
             .ok_or_else(|| Error::internal("an activated user is missing"))?;
         let created = events::created(self.ids.uuid(), &user);
         outbox::append_in_tx(&mut tx, SCHEMA, [created]).await?;
+        audit::record_in_tx(&mut tx, SCHEMA, Entry::new("user", "created", user_id)).await?;
         if let Some(scope) = &claim.scope {
             let message = convert::user(user.clone());
             idempotency::complete_in_tx(&mut tx, SCHEMA, scope, &message).await?;

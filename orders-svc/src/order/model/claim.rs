@@ -42,6 +42,8 @@ pub(crate) struct OpenClaim {
 pub(crate) struct Intent {
     /// The shop's wallet: it receives payments and pays refunds.
     pub(crate) default_wallet_id: WalletId,
+    /// Who asked for it, as the audit log names them.
+    pub(crate) actor: String,
     pub(crate) action: Action,
 }
 
@@ -127,6 +129,15 @@ impl Action {
         match self {
             Self::PlaceAndCharge(_) | Self::Charge(_) => TransferDirection::Payment,
             Self::Cancel(_) => TransferDirection::Refund,
+        }
+    }
+
+    /// Returns its word in the audit log.
+    pub(crate) const fn done(&self) -> &'static str {
+        match self {
+            Self::PlaceAndCharge(_) => "created",
+            Self::Charge(_) => "paid",
+            Self::Cancel(_) => "canceled",
         }
     }
 

@@ -21,6 +21,16 @@ pub(crate) enum FulfilmentDirection {
     Unfulfill,
 }
 
+impl FulfilmentDirection {
+    /// Returns its word in the audit log.
+    pub(crate) const fn done(self) -> &'static str {
+        match self {
+            Self::Fulfill => "fulfilled",
+            Self::Unfulfill => "unfulfilled",
+        }
+    }
+}
+
 /// The outcome of a fulfilment.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Fulfilment {

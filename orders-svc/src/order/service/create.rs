@@ -1,6 +1,7 @@
 //! Creates an order, optionally paid immediately, optionally as a dry run.
 
 use platform::{
+    audit::{self, Entry},
     auth::Caller,
     idempotency::{self, Key, Reply, Started},
 };
@@ -153,6 +154,8 @@ impl Orders {
         self.insert_in_tx(&mut work, &mut order).await?;
         self.write_in_tx(&mut work, &mut order.order, &events)
             .await?;
+        let entry = Entry::new("order", "created", order.order.id);
+        audit::record_in_tx(&mut work, SCHEMA, entry).await?;
         let encoded = showing(convert::order(&order), Some(user));
         let reply = work.commit(encoded).await?;
         count_skipped_bonus(&order.order);

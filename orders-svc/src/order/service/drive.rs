@@ -10,6 +10,7 @@
 //! Otherwise the claim stays until it expires.
 
 use platform::{
+    audit::{self, Entry},
     error::{Code, Failure},
     failpoint,
     idempotency::{self, Reply},
@@ -180,6 +181,8 @@ impl Orders {
             }
         }
         self.write_in_tx(conn, &mut order.order, &events).await?;
+        let entry = Entry::new("order", claim.action().done(), claim.order_id);
+        audit::record_in_tx(conn, SCHEMA, entry.by(&*claim.intent.actor)).await?;
         let encoded = showing(convert::order(order), user);
         if let Some(scope) = &claim.idempotency_scope {
             idempotency::complete_in_tx(conn, SCHEMA, scope, &encoded).await?;

@@ -1,7 +1,10 @@
 //! Fulfils an order or one of its lines, or takes that back.
 
 use chrono::{DateTime, Utc};
-use platform::idempotency::{self, Key, Started};
+use platform::{
+    audit::{self, Entry},
+    idempotency::{self, Key, Started},
+};
 use uuid::Uuid;
 
 use super::{OrderReply, Orders, lock_unclaimed_in_tx, showing};
@@ -42,6 +45,9 @@ impl Orders {
         if tracked || !fulfilment.changed_lines.is_empty() {
             self.write_in_tx(&mut work, &mut order.order, &fulfilment.events)
                 .await?;
+            let done = command.direction.done();
+            let entry = Entry::new("order", done, command.order_id);
+            audit::record_in_tx(&mut work, SCHEMA, entry).await?;
         }
         Ok(work.commit(showing(convert::order(&order), user)).await?)
     }

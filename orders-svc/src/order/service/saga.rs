@@ -15,6 +15,7 @@
 use std::time::Duration;
 
 use platform::{
+    audit,
     error::{Code, Failure},
     grpc::deadline,
     idempotency::{self, Begin, Key, Reply},
@@ -167,6 +168,7 @@ pub(super) fn claim(
         sequence: order.claims,
         intent: Intent {
             default_wallet_id: settings.default_wallet_id,
+            actor: audit::actor(SCHEMA),
             action,
         },
         idempotency_scope: key.map(|key| *key.scope()),

@@ -1,10 +1,15 @@
 //! Updates the tracking id.
 
-use platform::{patch::Patch, pg};
+use platform::{
+    audit::{self, Entry},
+    patch::Patch,
+    pg,
+};
 use uuid::Uuid;
 
 use super::{Orders, lock_in_tx};
 use crate::{
+    SCHEMA,
     error::Error,
     order::{
         model::{OrderId, OrderWithLines},
@@ -26,6 +31,7 @@ impl Orders {
         if order.order.tracking_id != before {
             order.order.updated_at = self.clock.now();
             repo::orders::update_in_tx(&mut tx, &order.order).await?;
+            audit::record_in_tx(&mut tx, SCHEMA, Entry::new("order", "updated", id)).await?;
             tx.commit().await?;
         }
         Ok(order)

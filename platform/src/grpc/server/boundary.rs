@@ -27,6 +27,7 @@ use super::{
     shutdown::ShutdownStream,
 };
 use crate::{
+    audit,
     auth::{Caller, TokenVerifier},
     error::{Code, Failure},
     grpc::{
@@ -157,11 +158,13 @@ impl Shared {
         S: Service<Request<Body>, Response = Response<Body>, Error = Infallible>,
         S::Future: Send + 'static,
     {
-        match self.authenticate(method, request.headers()).await {
-            Ok(Some(caller)) => _ = request.extensions_mut().insert(Caller::clone(&caller)),
-            Ok(None) => {}
+        let caller = match self.authenticate(method, request.headers()).await {
+            Ok(caller) => caller,
             Err(failure) if failure.code == Code::Forbidden => return error_response(failure),
             Err(failure) => return challenge(failure),
+        };
+        if let Some(caller) = &caller {
+            request.extensions_mut().insert(Caller::clone(caller));
         }
         let turn = match self.turn(method, request.extensions().get()).await {
             Ok(turn) => turn,
@@ -169,9 +172,9 @@ impl Shared {
         };
         let deadline = deadline::received(request.headers());
         let work = timeout(HANDLER_TIMEOUT, inner.call(request));
-        let work = async {
+        let work = async move {
             let _turn = turn;
-            work.await
+            audit::on_behalf_of(caller.as_deref(), work).await
         };
         let work = deadline::within(deadline, work);
         let task = self.tasks.spawn(work.in_current_span());

@@ -112,8 +112,23 @@ impl<T> Page<T> {
 
     /// Encodes the rows, as many as [`MAX_PAGE_BYTES`] holds and at least one, and the part of the
     /// response that is not rows.
-    pub fn encode<M: prost::Message>(
+    pub fn encode<M: prost::Message>(self, encode: impl FnMut(T) -> M) -> (Vec<M>, PageInfo) {
+        self.encode_from(CURSORS_FROM, encode)
+    }
+
+    /// Does the same, and always says the cursor of each row: the list is merged with others, and a page
+    /// of the whole may end after any row.
+    pub fn encode_with_cursors<M: prost::Message>(
+        self,
+        encode: impl FnMut(T) -> M,
+    ) -> (Vec<M>, PageInfo) {
+        self.encode_from(0, encode)
+    }
+
+    /// Encodes the rows, with their cursors if they have this many bytes.
+    fn encode_from<M: prost::Message>(
         mut self,
+        cursors_from: usize,
         mut encode: impl FnMut(T) -> M,
     ) -> (Vec<M>, PageInfo) {
         let mut encoded: Vec<M> = Vec::with_capacity(self.rows.len());
@@ -130,7 +145,7 @@ impl<T> Page<T> {
             bytes = with_row;
             encoded.push(row);
         }
-        let row_cursors = if bytes >= CURSORS_FROM {
+        let row_cursors = if bytes >= cursors_from {
             self.cursors.first(encoded.len())
         } else {
             Vec::new()

@@ -1,6 +1,7 @@
 //! Tests of the whole system: five processes, Postgres and NATS.
 
 mod architecture;
+mod audit;
 mod crash;
 mod demo;
 mod dry_run;

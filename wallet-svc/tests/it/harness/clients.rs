@@ -9,13 +9,16 @@ use platform::{
     grpc::client::{self, Client},
     idempotency,
 };
-use proto::wallet::v1::{
-    address_service_client::AddressServiceClient, asset_service_client::AssetServiceClient,
-    ledger_service_client::LedgerServiceClient, movement_service_client::MovementServiceClient,
-    payment_method_service_client::PaymentMethodServiceClient,
-    rate_service_client::RateServiceClient, settings_service_client::SettingsServiceClient,
-    transaction_service_client::TransactionServiceClient,
-    wallet_service_client::WalletServiceClient,
+use proto::{
+    audit::v1::audit_service_client::AuditServiceClient,
+    wallet::v1::{
+        address_service_client::AddressServiceClient, asset_service_client::AssetServiceClient,
+        ledger_service_client::LedgerServiceClient, movement_service_client::MovementServiceClient,
+        payment_method_service_client::PaymentMethodServiceClient,
+        rate_service_client::RateServiceClient, settings_service_client::SettingsServiceClient,
+        transaction_service_client::TransactionServiceClient,
+        wallet_service_client::WalletServiceClient,
+    },
 };
 use tonic::{Request, Response, Status};
 
@@ -62,6 +65,10 @@ impl Clients {
     }
 
     pub(crate) fn addresses(&self) -> AddressServiceClient<Client> {
+        self.client.service()
+    }
+
+    pub(crate) fn audit_log(&self) -> AuditServiceClient<Client> {
         self.client.service()
     }
 

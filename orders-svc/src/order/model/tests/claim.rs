@@ -59,6 +59,7 @@ fn an_operation_id_names_order_action_and_sequence() {
         sequence: 3,
         intent: Intent {
             default_wallet_id: Ids::seeded(6).next(),
+            actor: "user:ann".to_owned(),
             action: Action::Charge(Vec::new()),
         },
         idempotency_scope: None,
@@ -81,6 +82,7 @@ fn a_stored_intent_reads_back() {
     ] {
         let intent = Intent {
             default_wallet_id: Ids::seeded(6).next(),
+            actor: "user:ann".to_owned(),
             action,
         };
         let stored = serde_json::to_string(&intent).unwrap();

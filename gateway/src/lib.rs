@@ -39,6 +39,7 @@ use crate::{
 
 pub use config::Config;
 pub use openapi::document as openapi_document;
+pub use router::access_page;
 
 /// State shared by handlers and middleware. Cloning is cheap.
 #[derive(Debug, Clone)]

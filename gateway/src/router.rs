@@ -3,12 +3,14 @@
 mod audit;
 mod catalog;
 mod identity;
+mod matrix;
 mod orders;
 mod route;
 mod wallet;
 
 use axum::{Router, http::Method, middleware};
 
+pub use matrix::access_page;
 pub(crate) use route::{Form, Route};
 
 use crate::{

@@ -1,5 +1,6 @@
 //! Tests of the whole system: five processes, Postgres and NATS.
 
+mod access;
 mod architecture;
 mod audit;
 mod crash;

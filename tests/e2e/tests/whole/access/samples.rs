@@ -15,7 +15,7 @@ pub(super) struct Samples {
     pub(super) other: Value,
     product: Value,
     /// A wallet of nobody.
-    till: Value,
+    shop_wallet: Value,
     /// The number of users made for single requests.
     users: AtomicUsize,
 }
@@ -30,7 +30,7 @@ impl Samples {
             owner,
             other,
             product,
-            till: app.create("/wallets", json!({"name": "Till"})).await,
+            shop_wallet: app.create("/wallets", json!({"name": "Shop"})).await,
             users: AtomicUsize::new(0),
         };
         samples.address(app, "owned-address").await;
@@ -57,7 +57,7 @@ impl Samples {
         (self.path(app, route, is_owners).await, body)
     }
 
-    /// Returns a body of which the ownership is judged; `{}` where the path says what is meant.
+    /// Returns a body of which the ownership is checked; `{}` where the path says what is meant.
     fn body(&self, route: &str) -> Value {
         let wallet = &self.owner["primaryWalletId"];
         let debit = |more: Value| {
@@ -72,7 +72,7 @@ impl Samples {
                 "lines": [{"productId": self.product["id"]}]}),
             "/transactions/pay" => debit(json!({})),
             "/transactions/transfer" => debit(json!({"code": "internal",
-                "destinationWalletId": self.till["id"]})),
+                "destinationWalletId": self.shop_wallet["id"]})),
             "/transactions/withdrawal" => debit(json!({"code": "internal"})),
             "/transactions/exchange" => json!({"walletId": wallet, "baseAssetCode": "usd",
                 "quoteAssetCode": "eur", "baseAmount": "1"}),

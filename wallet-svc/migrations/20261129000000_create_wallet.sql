@@ -243,6 +243,12 @@ create index transactions_external_reference_idx
     on wallet.transactions (external_reference) where external_reference is not null;
 create index transactions_refunds_id_idx
     on wallet.transactions (refunds_id) where refunds_id is not null;
+-- The transactions of an order's bonuses. Their metadata starts with the reason, which that of no client's
+-- transaction does.
+create index transactions_bonus_idx
+    on wallet.transactions (substring(metadata from '"orderId":"([^"]*)"'))
+    where code = 'internal'
+        and (metadata like '{"reason":"bonus%' or metadata like '{"reason":"referral%');
 -- The transactions that were open at some time, from which balances of the past are computed.
 -- Payments, which are processed as they are created, are not in these indexes.
 create index transactions_origin_open_idx
@@ -365,10 +371,25 @@ create table wallet.order_refunds (
         check (refunded > 0 and refunded <= amount and amount <> 'NaN')
 );
 
+-- The verification in progress, which any process continues: the table it has got to, and the last key
+-- that it has checked there.
+create table wallet.verification (
+    is_only boolean not null default true,
+    table_name text not null,
+    id uuid not null,
+    asset text not null,
+    sequence bigint not null,
+    violations bigint not null,
+    started_at timestamptz not null,
+    constraint verification_pkey primary key (is_only),
+    constraint verification_is_only_check check (is_only)
+);
+
 grant usage on schema wallet to guerdon_wallet_app;
 grant select, insert, update on wallet.settings, wallet.wallets, wallet.assets, wallet.balances,
     wallet.order_bonuses, wallet.address_keys to guerdon_wallet_app;
-grant select, insert, update, delete on wallet.rates, wallet.posted_batches to guerdon_wallet_app;
+grant select, insert, update, delete on wallet.rates, wallet.posted_batches, wallet.verification
+    to guerdon_wallet_app;
 grant select, insert on wallet.addresses, wallet.transactions, wallet.movements,
     wallet.transaction_changes, wallet.referral_rewards, wallet.order_refunds to guerdon_wallet_app;
 -- A transaction's amount and wallets never change.

@@ -35,6 +35,11 @@ impl TestApp {
         sqlx::query(sql).execute(&self.pool).await.unwrap();
     }
 
+    /// Executes several statements.
+    pub(crate) async fn execute_all(&self, sql: &'static str) {
+        sqlx::raw_sql(sql).execute(&self.pool).await.unwrap();
+    }
+
     pub(crate) async fn count(&self, sql: &'static str) -> i64 {
         sqlx::query_scalar(sql).fetch_one(&self.pool).await.unwrap()
     }

@@ -94,7 +94,8 @@ impl Application for Service {
         let identity = client::connect_with("identity", identity, &config.common.tls, token)?;
         let users = Users::new(&identity);
         let posting = posting::connect(config.database_url.expose_secret())?;
-        let (postings, worker) = PostingWorker::new(posting, runtime.ids.clone());
+        let (postings, worker) =
+            PostingWorker::new(posting, runtime.clock.clone(), runtime.ids.clone());
         let ledger = Ledger {
             postings,
             assets: AssetDirectory::new(backbone.pool()),

@@ -3,8 +3,8 @@
 
 use std::{collections::HashMap, time::Duration};
 
-use chrono::{DateTime, SubsecRound as _, Utc};
-use platform::ids::Ids;
+use chrono::{DateTime, SubsecRound as _, TimeDelta, Utc};
+use platform::{clock::Clock, ids::Ids};
 use tokio::time::Instant;
 
 use super::read_set::ReadSet;
@@ -18,35 +18,62 @@ use crate::{
 const CAPACITY: usize = 32_768;
 /// How long rows are cached, and for how long the database's clock is extrapolated from the local one.
 const TTL: Duration = Duration::from_secs(30);
+/// How far the local clocks may drift apart. The monotonic one stands still while the machine is
+/// suspended: rows would be older, and the database's clock further on, than it says.
+const MAX_DRIFT: TimeDelta = TimeDelta::seconds(1);
 
 /// Committed balances with their wallets and assets.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct BalanceCache {
+    /// The wall clock, with which the monotonic one is compared.
+    wall: Clock,
     accounts: HashMap<AccountKey, Account>,
     wallets: HashMap<WalletId, WalletState>,
     assets: HashMap<AssetCode, AssetState>,
     /// When the rows expire.
     expires_at: Option<Instant>,
-    clock: Option<Clock>,
+    clock: Option<Reading>,
 }
 
-/// A reading of the database's clock.
+/// A reading of the database's clock, and of the local ones at the same time.
 #[derive(Debug, Clone, Copy)]
-struct Clock {
+struct Reading {
     time: DateTime<Utc>,
-    read_at: Instant,
+    wall: DateTime<Utc>,
+    monotonic: Instant,
+}
+
+impl Reading {
+    /// Whether the local clocks have drifted apart since.
+    fn has_drifted(&self, wall: DateTime<Utc>, monotonic: Instant) -> bool {
+        let passed = TimeDelta::from_std(monotonic.duration_since(self.monotonic));
+        !passed.is_ok_and(|passed| (wall - self.wall - passed).abs() <= MAX_DRIFT)
+    }
 }
 
 impl BalanceCache {
+    /// Makes an empty cache.
+    pub(super) fn new(wall: Clock) -> Self {
+        Self {
+            wall,
+            accounts: HashMap::new(),
+            wallets: HashMap::new(),
+            assets: HashMap::new(),
+            expires_at: None,
+            clock: None,
+        }
+    }
+
     /// Returns a book with these rows, or `None` if any of them is not cached. Operations and
     /// idempotency keys are not cached, so a repeat is not recognised.
     pub(super) fn snapshot(&mut self, rows: &ReadSet, ids: &Ids, at: Instant) -> Option<Book> {
+        self.clear_after_drift(at);
         if at > self.expires_at? {
             self.clear();
             return None;
         }
         let clock = self.clock?;
-        let passed = at.duration_since(clock.read_at);
+        let passed = at.duration_since(clock.monotonic);
         if passed > TTL {
             return None;
         }
@@ -89,8 +116,23 @@ impl BalanceCache {
     /// Sets the database's clock as it was just read. The time of a batch would not do: it is ahead if
     /// the database's clock was set back, and would stay ahead.
     pub(super) fn set_clock(&mut self, time: DateTime<Utc>) {
-        let read_at = Instant::now();
-        self.clock = Some(Clock { time, read_at });
+        let monotonic = Instant::now();
+        self.clear_after_drift(monotonic);
+        self.clock = Some(Reading {
+            time,
+            wall: self.wall.now(),
+            monotonic,
+        });
+    }
+
+    /// Removes everything if the local clocks have drifted apart.
+    fn clear_after_drift(&mut self, at: Instant) {
+        let drifted = |clock: Reading| clock.has_drifted(self.wall.now(), at);
+        if self.clock.is_some_and(drifted) {
+            tracing::warn!("posting worker: the clocks have drifted apart, cache cleared");
+            self.clear();
+            self.clock = None;
+        }
     }
 
     /// Removes all rows.
@@ -103,125 +145,4 @@ impl BalanceCache {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use chrono::TimeDelta;
-    use platform::{
-        ids::Id,
-        money::{Amount, DecimalPlaces},
-    };
-    use uuid::Uuid;
-
-    use super::*;
-
-    fn key(n: u128) -> AccountKey {
-        AccountKey {
-            wallet: Id::new(Uuid::from_u128(n)),
-            asset: AssetCode::stored("usd"),
-        }
-    }
-
-    fn read_set(n: u128) -> ReadSet {
-        let key = key(n);
-        ReadSet {
-            wallets: BTreeSet::from([key.wallet]),
-            assets: BTreeSet::from([key.asset.clone()]),
-            accounts: BTreeSet::from([key]),
-        }
-    }
-
-    /// A batch that read the first account and changed the second.
-    fn book(now: DateTime<Utc>) -> Book {
-        let mut book = Book::new(now, Ids::seeded(1));
-        for n in [1, 2] {
-            let account = Account {
-                key: key(n),
-                amount: Amount::ZERO,
-                held: Amount::ZERO,
-                incoming: Amount::ZERO,
-                sequence: 3,
-                moved_at: now,
-                system: false,
-                version: 7,
-            };
-            let state = WalletState {
-                owner: None,
-                locked: false,
-                system: false,
-            };
-            book.wallets.insert(account.key.wallet, state);
-            book.accounts.insert(account.key.clone(), account);
-        }
-        let state = AssetState {
-            enabled: true,
-            decimal_places: DecimalPlaces::new(2).unwrap(),
-            version: 1,
-        };
-        book.assets.insert(AssetCode::stored("usd"), state);
-        book.changes.accounts.insert(key(2));
-        book
-    }
-
-    fn start() -> DateTime<Utc> {
-        DateTime::UNIX_EPOCH + TimeDelta::days(20_000)
-    }
-
-    fn filled_cache() -> BalanceCache {
-        let mut cache = BalanceCache::default();
-        cache.set_clock(start());
-        cache.store(&book(start()), 8);
-        cache
-    }
-
-    fn snapshot(cache: &mut BalanceCache, n: u128) -> Option<Book> {
-        cache.snapshot(&read_set(n), &Ids::seeded(1), Instant::now())
-    }
-
-    #[test]
-    fn a_changed_row_has_the_version_of_the_batch() {
-        let mut cache = filled_cache();
-        for (n, version) in [(1, 7), (2, 8)] {
-            let book = snapshot(&mut cache, n).unwrap();
-            assert_eq!(book.accounts[&key(n)].version, version);
-        }
-        assert!(snapshot(&mut cache, 3).is_none());
-    }
-
-    #[test]
-    fn the_clock_advances_and_no_account_goes_back_in_time() {
-        let mut cache = filled_cache();
-        let later = Instant::now() + Duration::from_secs(5);
-        let book = cache.snapshot(&read_set(1), &Ids::seeded(1), later);
-        let passed = book.unwrap().now - start();
-        assert!((5_000..10_000).contains(&passed.num_milliseconds()));
-
-        cache.set_clock(start() - TimeDelta::hours(1));
-        assert_eq!(snapshot(&mut cache, 1).unwrap().now, start());
-    }
-
-    #[test]
-    fn rows_and_clock_expire() {
-        let mut cache = filled_cache();
-        let later = Instant::now() + TTL + Duration::from_secs(1);
-        let ids = Ids::seeded(1);
-        assert!(cache.snapshot(&read_set(1), &ids, later).is_none());
-        assert!(snapshot(&mut cache, 1).is_none());
-        cache.store(&book(start()), 8);
-        assert!(snapshot(&mut cache, 1).is_some());
-        // The clock alone has expired.
-        cache.expires_at = Some(later);
-        assert!(cache.snapshot(&read_set(1), &ids, later).is_none());
-    }
-
-    #[test]
-    fn a_full_cache_is_cleared() {
-        let mut cache = filled_cache();
-        for n in 0..=CAPACITY as u128 {
-            let account = book(start()).accounts[&key(1)].clone();
-            cache.accounts.insert(key(n), account);
-        }
-        cache.store(&book(start()), 8);
-        assert_eq!(cache.accounts.len(), 2);
-    }
-}
+mod tests;

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use platform::pg;
+use platform::{clock::Clock, pg};
 use sqlx::{PgPool, Postgres, pool::PoolConnection};
 
 use super::cache::BalanceCache;
@@ -16,10 +16,10 @@ pub(super) struct Session {
 
 impl Session {
     /// Takes a connection from the pool, with an empty cache.
-    pub(super) async fn open(pool: &PgPool) -> Result<Self, sqlx::Error> {
+    pub(super) async fn open(pool: &PgPool, clock: &Clock) -> Result<Self, sqlx::Error> {
         Ok(Self {
             conn: pool.acquire().await?,
-            cache: BalanceCache::default(),
+            cache: BalanceCache::new(clock.clone()),
         })
     }
 

@@ -4,6 +4,7 @@ use std::{collections::VecDeque, io, panic::AssertUnwindSafe, time::Duration};
 
 use futures::FutureExt as _;
 use platform::{
+    clock::Clock,
     ids::Ids,
     pg::{self, is_transient},
 };
@@ -31,6 +32,7 @@ const ATTEMPT_TIMEOUT: Duration = Duration::from_millis(2_500);
 pub(crate) struct PostingWorker {
     queue: PostingReceiver,
     pool: PgPool,
+    clock: Clock,
     ids: Ids,
     /// Kept from batch to batch, until an error ends it.
     session: Option<Session>,
@@ -41,12 +43,13 @@ pub(crate) struct PostingWorker {
 
 impl PostingWorker {
     /// Makes a worker and the queue that it serves. The pool comes from [`super::connect`].
-    pub(crate) fn new(pool: PgPool, ids: Ids) -> (PostingQueue, Self) {
+    pub(crate) fn new(pool: PgPool, clock: Clock, ids: Ids) -> (PostingQueue, Self) {
         let heartbeat = Heartbeat::default();
         let (sender, queue) = queue(heartbeat.clone());
         let worker = Self {
             queue,
             pool,
+            clock,
             ids,
             session: None,
             cooldown: Cooldown::default(),
@@ -185,7 +188,7 @@ impl PostingWorker {
     async fn open_session(&mut self) -> Result<Session, sqlx::Error> {
         match self.session.take() {
             Some(session) => Ok(session),
-            None => Session::open(&self.pool).await,
+            None => Session::open(&self.pool, &self.clock).await,
         }
     }
 
@@ -280,7 +283,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn all_that_waits_is_rejected_when_the_database_is_away() {
         let pool = connect("postgres://127.0.0.1:1/none").unwrap();
-        let (queue, worker) = PostingWorker::new(pool, Ids::seeded(1));
+        let (queue, worker) = PostingWorker::new(pool, Clock::system(), Ids::seeded(1));
         let (started, stop) = (Instant::now(), CancellationToken::new());
         // Several batches.
         let waiting = join_all((0..1_000).map(|_| queue.post(posting(1))));

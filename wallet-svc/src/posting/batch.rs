@@ -59,6 +59,11 @@ impl Batch {
             || requests.any(|request| request.posting.command.needs_existing())
     }
 
+    /// Whether the batch is the part of another that has waited for locked balances.
+    pub(super) const fn is_contended(&self) -> bool {
+        self.is_contended
+    }
+
     /// Whether parts of the batch may succeed after this error.
     pub(super) fn is_divisible(&self, error: &sqlx::Error) -> bool {
         let has_free_parts = !(self.is_contended && is_contention(error));

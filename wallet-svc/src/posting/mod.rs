@@ -36,8 +36,9 @@
 //! * A commit without a reply is pending. Each attempt writes its id into `posted_batches`; the next
 //!   attempt inserts the same id first: either it is there, and the batch is done, or the lost
 //!   transaction can never be committed. An outcome that stays unknown is reported as `timeout`.
-//! * A lock or a statement that takes too long fails the batch at once. It is divided into the postings
-//!   that need a locked balance and the others, which are posted first.
+//! * A lock or a statement that takes too long fails the batch at once, on either basis. It is divided into
+//!   the postings that need a locked balance, which are tried once more, and the others, which are posted
+//!   first. So a locked row delays those that do not need it by one lock timeout, and what is queued by two.
 //! * A batch that fails otherwise, or panics, is divided into eight parts and so on, so that a bad
 //!   posting fails alone.
 //! * A posting whose caller waits no longer is dropped before it is decided.

@@ -71,7 +71,7 @@ pub(super) enum Next {
     Finish(Vec<PostingResult>),
     /// Try on this basis.
     Try(Basis),
-    /// Try again under locks, if the limits of [`super::worker`] allow it; else fail with this error.
+    /// Try again, if the limits of [`super::worker`] allow it; else fail with this error.
     Retry(sqlx::Error),
     /// The batch has failed.
     Fail(sqlx::Error),
@@ -81,6 +81,8 @@ pub(super) enum Next {
 pub(super) fn next(basis: Basis, attempt: Attempt) -> Next {
     match (basis, attempt) {
         (_, Attempt::Done(results)) => Next::Finish(results),
+        // Under locks all would wait for the same row once more.
+        (_, Attempt::Failed(error)) if is_contention(&error) => Next::Retry(error),
         (Basis::Cached, _) | (Basis::Locked, Attempt::Incomplete) => Next::Try(Basis::Locked),
         // Another replica was first with an operation or key: the next attempt sees it.
         (Basis::Locked, Attempt::Duplicate(error)) => Next::Retry(error),
@@ -113,12 +115,52 @@ impl Cooldown {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
+    use std::{borrow::Cow, error::Error};
+
+    use sqlx::error::ErrorKind;
+
     use super::*;
 
     const ALL: [Basis; 2] = [Basis::Cached, Basis::Locked];
 
     const TRANSIENT: sqlx::Error = sqlx::Error::PoolTimedOut;
+
+    /// The error of a lock that was waited for too long.
+    #[derive(Debug, thiserror::Error)]
+    #[error("lock timeout")]
+    struct LockTimeout;
+
+    impl DatabaseError for LockTimeout {
+        fn message(&self) -> &'static str {
+            "lock timeout"
+        }
+
+        fn code(&self) -> Option<Cow<'_, str>> {
+            Some(Cow::Borrowed("55P03"))
+        }
+
+        fn as_error(&self) -> &(dyn Error + Send + Sync + 'static) {
+            self
+        }
+
+        fn as_error_mut(&mut self) -> &mut (dyn Error + Send + Sync + 'static) {
+            self
+        }
+
+        fn into_error(self: Box<Self>) -> Box<dyn Error + Send + Sync + 'static> {
+            self
+        }
+
+        fn kind(&self) -> ErrorKind {
+            ErrorKind::Other
+        }
+    }
+
+    pub(in crate::posting) fn lock_timeout() -> sqlx::Error {
+        sqlx::Error::Database(Box::new(LockTimeout))
+    }
+
     const FATAL: sqlx::Error = sqlx::Error::RowNotFound;
 
     fn name(next: &Next) -> &'static str {
@@ -146,6 +188,8 @@ mod tests {
         assert_eq!(duplicate, ["locked", "retry"]);
         let failed = table(|| Attempt::Failed(TRANSIENT));
         assert_eq!(failed, ["locked", "retry"]);
+        let contended = table(|| Attempt::Failed(lock_timeout()));
+        assert_eq!(contended, ["retry"; 2]);
         let failed = table(|| Attempt::Failed(FATAL));
         assert_eq!(failed, ["locked", "fail"]);
     }

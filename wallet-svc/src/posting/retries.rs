@@ -28,13 +28,15 @@ pub(super) struct Retries {
 }
 
 impl Retries {
-    pub(super) fn new() -> Self {
+    /// Returns the retries of a batch; `is_contended` if it has waited for a lock before, as a part of
+    /// another.
+    pub(super) fn new(is_contended: bool) -> Self {
         Self {
             deadline: Instant::now() + TIMEOUT,
             pauses: PAUSES,
             count: 0,
             duplicates: 0,
-            contentions: 0,
+            contentions: u32::from(is_contended),
         }
     }
 
@@ -60,5 +62,20 @@ impl Retries {
         tracing::debug!(%error, "posting worker: batch failed, retrying");
         sleep(pause).await;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::posting::policy::tests::lock_timeout;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_posting_waits_for_a_lock_twice() {
+        let mut retries = Retries::new(false);
+        assert!(retries.wait(lock_timeout()).await.is_ok());
+        assert!(retries.wait(lock_timeout()).await.is_err());
+        let mut of_part = Retries::new(true);
+        assert!(of_part.wait(lock_timeout()).await.is_err());
     }
 }

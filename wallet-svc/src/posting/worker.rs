@@ -110,7 +110,7 @@ impl PostingWorker {
     }
 
     async fn post(&mut self, batch: &mut Batch) -> Result<Vec<PostingResult>, sqlx::Error> {
-        let mut retries = Retries::new();
+        let mut retries = Retries::new(batch.is_contended());
         match self.settle(batch, &mut retries).await {
             Err(error) => self.resolve(batch, &mut retries, error).await,
             settled => settled,

@@ -69,6 +69,7 @@
 //! `worker` → `batch` → `plan`, `cache`, `read`, `existing`, `write` → [`crate::ledger`]. Statements of this
 //! folder carry their name in a comment, `/* posting.write */`.
 
+mod balance_row;
 mod batch;
 mod cache;
 mod committed;

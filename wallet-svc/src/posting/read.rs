@@ -7,18 +7,18 @@ use chrono::{DateTime, SubsecRound as _, Utc};
 use platform::{
     idempotency::{self, Record, Scope},
     ids::Ids,
-    money::{Amount, DecimalPlaces},
 };
 use sqlx::PgConnection;
 
 use super::{
+    balance_row::BalanceRow,
     existing,
     read_set::{ReadSet, columns},
 };
 use crate::{
     SCHEMA,
     asset::model::AssetCode,
-    ledger::{Account, AccountKey, AssetState, Book, Command, WalletState},
+    ledger::{AccountKey, AssetState, Book, Command, WalletState},
     wallet::model::WalletId,
 };
 
@@ -149,13 +149,13 @@ async fn lock_assets(
 
 /// Whether any operation or idempotency key of the batch exists already.
 #[derive(Default)]
-struct Repeats {
+pub(super) struct Repeats {
     operations: bool,
     keys: bool,
 }
 
 /// Reads the wallets, and whether any of the operations and keys exists already, which is rare.
-async fn read_wallets(
+pub(super) async fn read_wallets(
     conn: &mut PgConnection,
     book: &mut Book,
     rows: &ReadSet,
@@ -249,47 +249,4 @@ pub(super) async fn find_locked(
     let locked =
         locked.map(|row| AccountKey::new(row.wallet_id, &AssetCode::stored(&row.asset_code)));
     Ok(locked.filter(|key| keys.contains(key)).collect())
-}
-
-/// A row of `posting.lock_balances`.
-struct BalanceRow {
-    wallet_id: WalletId,
-    asset_code: String,
-    amount: Amount,
-    held: Amount,
-    incoming: Amount,
-    sequence: i64,
-    moved_at: DateTime<Utc>,
-    system: bool,
-    version: i64,
-    enabled: bool,
-    decimal_places: DecimalPlaces,
-    asset_version: i64,
-    read_at: DateTime<Utc>,
-}
-
-impl BalanceRow {
-    /// Adds the balance and its asset to the book, whose time is no earlier than the balance's.
-    fn apply_to(self, book: &mut Book) {
-        book.now = book.now.max(self.moved_at);
-        let code = AssetCode::stored(&self.asset_code);
-        let key = AccountKey::new(self.wallet_id, &code);
-        let account = Account {
-            key: key.clone(),
-            amount: self.amount,
-            held: self.held,
-            incoming: self.incoming,
-            sequence: self.sequence,
-            moved_at: self.moved_at,
-            system: self.system,
-            version: self.version,
-        };
-        book.accounts.insert(key, account);
-        let asset = AssetState {
-            enabled: self.enabled,
-            decimal_places: self.decimal_places,
-            version: self.asset_version,
-        };
-        book.assets.entry(code).or_insert(asset);
-    }
 }

@@ -62,8 +62,7 @@ impl Transition<'_> {
 
     /// Takes an order's bonus back as far as the wallet has it available; returns how much that was.
     fn claw_back(&mut self, bonus: &OrderBonus, due: Amount) -> Result<Amount, LedgerError> {
-        let account = self.account(bonus.wallet, &bonus.asset)?;
-        let charged = due.min(account.available());
+        let charged = due.min(self.available(bonus.wallet, &bonus.asset)?);
         if charged.is_positive() {
             let shortfall = due.sub(charged)?;
             let mut metadata = order_metadata(bonus, bonus.key.beneficiary.reversal_reason());

@@ -67,6 +67,19 @@ impl<'b> Transition<'b> {
         accounts.get_mut(&key).ok_or(LedgerError::NotLoaded(key))
     }
 
+    /// Returns what can be spent of an account, which stays unchanged.
+    pub(super) fn available(
+        &self,
+        wallet: WalletId,
+        asset: &AssetCode,
+    ) -> Result<Amount, LedgerError> {
+        let key = AccountKey::new(wallet, asset);
+        let changed = self.effects.accounts.get(&key);
+        let account = changed.or_else(|| self.book.accounts.get(&key));
+        let available = account.map(Account::available);
+        available.ok_or(LedgerError::NotLoaded(key))
+    }
+
     /// Holds the debit and announces the credit of an open transaction, on the sides that are not
     /// the system's.
     pub(super) fn reserve(&mut self, tx: &Transaction) -> Result<(), LedgerError> {

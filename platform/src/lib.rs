@@ -14,6 +14,7 @@ pub mod clock;
 pub mod config;
 pub mod error;
 pub mod failpoint;
+pub mod fields;
 pub mod grpc;
 pub mod http;
 pub mod idempotency;

@@ -43,8 +43,7 @@ pub(crate) fn new_category(request: wire::CreateCategoryRequest) -> Result<NewCa
 
 /// Parses the fields of an update.
 pub(crate) fn patch(request: wire::UpdateCategoryRequest) -> Result<CategoryPatch, Failure> {
-    let mask = request.update_mask.unwrap_or_default().paths;
-    let mut fields = Fields::of_update(&mask);
+    let mut fields = Fields::of_update(request.update_mask);
     let patch = CategoryPatch {
         title: fields.changed("title", request.title, fields::title),
         description: fields.patched("description", request.description, fields::description),

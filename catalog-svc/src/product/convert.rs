@@ -111,9 +111,12 @@ fn import_errors(line: u32, failure: &Failure) -> impl Iterator<Item = wire::Imp
     })
 }
 
+/// The public name of a product's type.
+const TYPE: &str = "typeCode";
+
 /// Parses the fields of a create.
 pub(crate) fn new_product(request: wire::CreateProductRequest) -> Result<NewProduct, Failure> {
-    let mut fields = Fields::of_create();
+    let mut fields = Fields::of_create().rename("type", TYPE);
     let category_id = fields.required("category_id", request.category_id.clone(), |id| {
         Id::parse(&id)
     });
@@ -166,8 +169,7 @@ fn details(fields: &mut Fields, request: wire::CreateProductRequest) -> Details 
 
 /// Parses the fields of an update.
 pub(crate) fn patch(mut request: wire::UpdateProductRequest) -> Result<ProductPatch, Failure> {
-    let mask = request.update_mask.take().unwrap_or_default().paths;
-    let mut fields = Fields::of_update(&mask);
+    let mut fields = Fields::of_update(request.update_mask.take()).rename("type", TYPE);
     let patch = ProductPatch {
         category_id: fields.changed("category_id", request.category_id.take(), |id| {
             Id::parse(&id)

@@ -68,8 +68,7 @@ pub(crate) fn new_question(request: wire::CreateQuestionRequest) -> Result<NewQu
 
 /// Parses the fields of an update.
 pub(crate) fn patch(request: wire::UpdateQuestionRequest) -> Result<QuestionPatch, Failure> {
-    let mask = request.update_mask.unwrap_or_default().paths;
-    let mut fields = Fields::of_update(&mask);
+    let mut fields = Fields::of_update(request.update_mask);
     let configurations = request.configurations;
     let patch = QuestionPatch {
         title: fields.changed("title", request.title, fields::title),

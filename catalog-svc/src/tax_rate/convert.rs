@@ -31,8 +31,7 @@ pub(crate) fn new_tax_rate(request: wire::CreateTaxRateRequest) -> Result<NewTax
 
 /// Parses the fields of an update.
 pub(crate) fn patch(request: wire::UpdateTaxRateRequest) -> Result<TaxRatePatch, Failure> {
-    let mask = request.update_mask.unwrap_or_default().paths;
-    let mut fields = Fields::of_update(&mask);
+    let mut fields = Fields::of_update(request.update_mask);
     let patch = TaxRatePatch {
         name: fields.changed("name", request.name, fields::title),
         rate: fields.changed("rate", request.rate, |rate| Percent::parse(&rate)),

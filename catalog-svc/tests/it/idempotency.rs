@@ -123,3 +123,29 @@ async fn categories_and_tax_rates_replay_too(pool: PgPool) {
     assert!(idempotency::is_replay(again.metadata()));
     assert_eq!(again.into_inner(), first.into_inner());
 }
+
+/// The key comes first: bodies, ids and states are of no interest if it was used with another body.
+#[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
+async fn a_used_key_is_refused_whatever_else_is_wrong(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let category = app.category("Shoes").await;
+    let mut products = app.admin.products();
+    let used = keyed(new_product(&category), "POST /products", "aa");
+    products.create_product(used).await.unwrap();
+
+    let invalid = || {
+        let mut invalid = new_product(&category);
+        invalid.price = "much".into();
+        invalid
+    };
+    let other = keyed(invalid(), "POST /products", "bb");
+    let rejected = rejection(products.create_product(other).await);
+    assert_eq!(rejected.code, Code::IdempotencyKeyReused);
+    // Another caller's key, and another route's, are other keys.
+    let other = keyed(invalid(), "POST /other", "bb");
+    let rejected = rejection(products.create_product(other).await);
+    assert_eq!(rejected, crate::harness::invalid("price", "format"));
+    let other = keyed(invalid(), "POST /products", "bb");
+    let rejected = rejection(app.user.products().create_product(other).await);
+    assert_eq!(rejected.code, Code::Forbidden);
+}

@@ -129,3 +129,18 @@ async fn concurrent_repeats_have_one_effect(pool: PgPool) {
     assert_eq!(app.balance("usd"), "90.00000000");
     assert_eq!(app.count("orders").await, 1);
 }
+
+#[sqlx::test(migrator = "orders_svc::MIGRATOR")]
+async fn a_used_key_is_refused_whatever_else_is_wrong(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let product = app.add_product("10.00", "0", "0");
+    let cart = app.cart(&[(&product, 1)]);
+    let first = app.admin().with_key("k");
+    first.create(cart.clone()).await.unwrap();
+    let mut invalid = cart;
+    invalid.lines.clear();
+    let other = app.admin().with_key_of_body("k", "01");
+    let refused = other.create(invalid).await;
+    assert_refused(refused, Code::IdempotencyKeyReused, &[]);
+    app.assert_settled().await;
+}

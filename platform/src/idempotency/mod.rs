@@ -60,6 +60,7 @@ use tonic::metadata::{AsciiMetadataValue, MetadataMap};
 
 use crate::error::{Code, Failure};
 pub use key::{Key, Scope};
+pub(crate) use records::is_used_with_other_body;
 pub use records::{Begin, Columns, Record, begin_in_tx, complete_in_tx, find_in_tx, forget_in_tx};
 pub use work::{Started, Work, find_replay, start};
 

@@ -124,6 +124,19 @@ pub(super) async fn find_response(
         .transpose()
 }
 
+/// Returns whether a request with this key and another body had its effect, or is in progress.
+pub(crate) async fn is_used_with_other_body(
+    pool: &PgPool,
+    schema: Schema,
+    key: &Key,
+) -> Result<bool, sqlx::Error> {
+    match find_response(pool, schema, key).await {
+        Err(Error::Reused) => Ok(true),
+        Err(Error::Database(error)) => Err(error),
+        Ok(_) | Err(_) => Ok(false),
+    }
+}
+
 /// Finds the records of these keys. Deletes expired ones, so that a batch can insert new ones.
 pub async fn find_in_tx(
     conn: &mut PgConnection,

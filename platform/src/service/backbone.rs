@@ -142,6 +142,7 @@ impl Backbone {
         }
         let run_essential = |task: Essential| task.run(&stop_essential, &stop);
         let essential = join_all(self.essential.into_iter().map(run_essential));
+        let server = server.check_keys(self.pool.clone(), self.schema);
         let serve = async {
             let result = server.serve(stop.clone()).await;
             stop.cancel();

@@ -234,6 +234,21 @@ async fn a_record_holds_the_resource(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
+async fn a_used_key_is_refused_whatever_else_is_wrong(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (wallet, other) = (app.funded_wallet("100").await, app.new_wallet().await);
+    let mut transactions = app.admin.transactions();
+    let used = keyed(transfer(&wallet, &other, "10", false), "k", "00");
+    transactions.create_transfer(used).await.unwrap();
+    for amount in ["much", "0", "1000"] {
+        let invalid = keyed(transfer(&wallet, &other, amount, false), "k", "01");
+        let rejected = transactions.create_transfer(invalid).await;
+        assert_eq!(rejection(result(rejected)).code, Code::IdempotencyKeyReused);
+    }
+    app.finish().await;
+}
+
+#[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
 async fn users_and_admins_do_not_share_keys(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (a, b) = (app.funded_wallet("10").await, app.new_wallet().await);

@@ -19,15 +19,17 @@
 //! ```
 
 mod boundary;
+mod key_check;
 mod lists;
 mod shutdown;
 
-use std::{convert::Infallible, net::SocketAddr, time::Duration};
+use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
 
 use anyhow::Context as _;
 use axum::response::IntoResponse;
 use http::Request;
 use proto::services::Server as GeneratedServer;
+use sqlx::PgPool;
 use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tonic::{
@@ -38,9 +40,12 @@ use tonic::{
 };
 use tonic_health::{ServingStatus, server::HealthReporter};
 
-use self::boundary::Boundary;
+use self::{
+    boundary::Boundary,
+    key_check::{KeyCheck, Records},
+};
 use super::{MAX_MESSAGE, MAX_REQUEST};
-use crate::{auth::TokenVerifier, config, lifecycle::Readiness};
+use crate::{auth::TokenVerifier, config, lifecycle::Readiness, pg::Schema};
 
 const KEEP_ALIVE: Duration = Duration::from_secs(20);
 /// The most concurrent calls of one connection; a client waits with more.
@@ -88,6 +93,7 @@ pub struct Server {
     tls: Option<ServerTlsConfig>,
     names: Vec<&'static str>,
     verifier: TokenVerifier,
+    keys: KeyCheck,
     readiness: Readiness,
 }
 
@@ -114,8 +120,17 @@ impl Server {
             tls,
             names,
             verifier,
+            keys: KeyCheck(None),
             readiness,
         })
+    }
+
+    /// Checks the idempotency keys of refused requests against the records in a schema: a key that was used
+    /// with another body is refused as `idempotency_key_reused`, whatever else is wrong.
+    #[must_use]
+    pub fn check_keys(self, pool: PgPool, schema: Schema) -> Self {
+        let keys = KeyCheck(Some(Arc::new(Records { pool, schema })));
+        Self { keys, ..self }
     }
 
     /// Returns the address that is bound.
@@ -168,6 +183,7 @@ impl Server {
             .http2_keepalive_interval(Some(KEEP_ALIVE))
             .max_concurrent_streams(STREAMS_PER_CONNECTION)
             .layer(boundary)
+            .layer(self.keys)
             .add_routes(self.routes.routes())
             .serve_with_incoming_shutdown(incoming, stop.clone().cancelled_owned());
         let checked = self.readiness.clone().watch(stop.clone());

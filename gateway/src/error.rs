@@ -31,13 +31,17 @@ pub(crate) struct Problem(pub(crate) Failure);
 
 impl From<Failure> for Problem {
     fn from(failure: Failure) -> Self {
-        Self(failure)
+        if failure.code.is_public() {
+            Self(failure)
+        } else {
+            Self(Failure::internal(failure))
+        }
     }
 }
 
 impl From<Status> for Problem {
     fn from(status: Status) -> Self {
-        Self(Failure::from_status(&status))
+        Failure::from_status(&status).into()
     }
 }
 
@@ -97,7 +101,7 @@ pub(crate) struct FieldProblem {
 
 /// Describes the codes of a problem.
 fn code_schema() -> Object {
-    texts(Code::ALL.iter().map(|code| code.as_str()))
+    texts(Code::PUBLIC.iter().map(|code| code.as_str()))
 }
 
 /// Describes the codes of a field: those of its form, and those of rules and states.
@@ -108,7 +112,7 @@ fn field_code_schema() -> Object {
             StatusCode::CONFLICT | StatusCode::UNPROCESSABLE_ENTITY
         )
     };
-    let domain = Code::ALL
+    let domain = Code::PUBLIC
         .iter()
         .filter(is_of_field)
         .map(|code| code.as_str());

@@ -207,6 +207,6 @@ pub(crate) fn errors_page() -> String {
             "<tr id=\"{code}\"><td><code>{code}</code></td><td>{status}</td><td>{about}</td></tr>\n"
         )
     };
-    let rows: String = Code::ALL.iter().map(row).collect();
+    let rows: String = Code::PUBLIC.iter().map(row).collect();
     include_str!("errors.html").replace("<!-- rows -->", &rows)
 }

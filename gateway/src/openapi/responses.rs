@@ -83,9 +83,9 @@ fn envelope(route: &Route, resource: Shape) -> Schema {
 
 /// Returns the problems that the operations refer to, one a status, by name.
 pub(super) fn problems() -> impl Iterator<Item = (String, Response)> {
-    let statuses: BTreeSet<_> = Code::ALL.iter().map(|code| code.http()).collect();
+    let statuses: BTreeSet<_> = Code::PUBLIC.iter().map(|code| code.http()).collect();
     statuses.into_iter().map(|status| {
-        let codes = Code::ALL.iter().filter(|code| code.http() == status);
+        let codes = Code::PUBLIC.iter().filter(|code| code.http() == status);
         let lines: Vec<_> = codes
             .map(|code| format!("`{code}`: {}", code.about()))
             .collect();

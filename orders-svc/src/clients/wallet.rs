@@ -227,18 +227,18 @@ mod tests {
 
     #[test]
     fn only_refusals_of_the_ledger_give_an_operation_up() {
-        let refusals = Code::ALL.iter().filter(|code| is_refusal(**code));
-        let names = refusals.map(|code| code.as_str());
+        let refusals = Code::all().filter(|code| is_refusal(*code));
+        let names = refusals.map(Code::as_str);
         assert_eq!(
             names.collect::<Vec<_>>(),
             [
-                "operation_expired",
                 "validation_failed",
                 "insufficient_funds",
                 "wallet_locked",
                 "asset_disabled",
                 "amount_out_of_range",
                 "amount_precision",
+                "operation_expired",
             ]
         );
     }

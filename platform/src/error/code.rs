@@ -1,4 +1,5 @@
-//! The table of public error codes. The text of a published code never changes.
+//! The table of error codes. The text of a published code never changes; those that only travel between
+//! services are internal, and no client sees them.
 
 use std::fmt;
 
@@ -7,18 +8,28 @@ use tonic::Code as Grpc;
 
 /// Expands the table below, one row for each code, to [`Code`] and its accessors.
 macro_rules! codes {
-    ($(#[doc = $about:literal] $name:ident = $text:literal, $grpc:ident, $http:ident, $title:literal;)+) => {
-        /// A public error code.
+    (public { $($public:tt)+ } internal { $($internal:tt)+ }) => {
+        codes!(@list PUBLIC "The codes of the public API in the order of the table." $($public)+);
+        codes!(@list INTERNAL "The codes that only travel between services." $($internal)+);
+        codes!(@table $($public)+ $($internal)+);
+    };
+    (@list $list:ident $about_list:literal
+     $(#[doc = $about:literal] $name:ident = $text:literal, $grpc:ident, $http:ident, $title:literal;)+) => {
+        impl Code {
+            #[doc = $about_list]
+            pub const $list: &[Self] = &[$(Self::$name),+];
+        }
+    };
+    (@table $(#[doc = $about:literal] $name:ident = $text:literal, $grpc:ident, $http:ident, $title:literal;)+) => {
+        /// An error code.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Code {
             $(#[doc = $about] $name,)+
         }
 
         impl Code {
-            /// All codes in the order of the table.
-            pub const ALL: &[Self] = &[$(Self::$name),+];
 
-            /// Returns the public text of the code.
+            /// Returns the text of the code.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$name => $text),+ }
             }
@@ -28,7 +39,7 @@ macro_rules! codes {
                 match self { $(Self::$name => Grpc::$grpc),+ }
             }
 
-            /// Returns the HTTP status of the public API.
+            /// Returns the HTTP status of the public API; of an internal code, that of a fault.
             pub const fn http(self) -> Http {
                 match self { $(Self::$name => Http::$http),+ }
             }
@@ -47,6 +58,7 @@ macro_rules! codes {
 }
 
 codes! {
+public {
     /// The body is not JSON, or is empty where one is needed.
     MalformedJson = "malformed_json", InvalidArgument, BAD_REQUEST, "Malformed JSON";
     /// A filter, sort, include or page parameter is not one of those allowed.
@@ -139,8 +151,6 @@ codes! {
     DecimalPlacesInUse = "decimal_places_in_use", FailedPrecondition, CONFLICT, "Decimal places in use";
     /// A payment, cancellation or refund of the order is in progress.
     OrderBusy = "order_busy", Aborted, CONFLICT, "Order busy";
-    /// The time in which the ledger operation could be accepted is over, and it had no effect.
-    OperationExpired = "operation_expired", FailedPrecondition, CONFLICT, "Operation expired";
     /// The user has completed the task before.
     TaskAlreadyCompleted = "task_already_completed", AlreadyExists, CONFLICT, "Task already completed";
     /// The first request with this idempotency key is still running.
@@ -186,15 +196,27 @@ codes! {
     /// A fault on our side, never the input's.
     Internal = "internal", Internal, INTERNAL_SERVER_ERROR, "Internal error";
 }
+internal {
+    /// The time in which the ledger operation could be accepted is over, and it had no effect.
+    OperationExpired = "operation_expired", FailedPrecondition, INTERNAL_SERVER_ERROR, "Operation expired";
+}
+}
 
 impl Code {
+    /// Returns all codes.
+    pub fn all() -> impl Iterator<Item = Self> + Clone {
+        Self::PUBLIC.iter().chain(Self::INTERNAL).copied()
+    }
+
+    /// Returns whether clients may see the code. An internal one that nobody has handled is a fault.
+    pub fn is_public(self) -> bool {
+        Self::PUBLIC.contains(&self)
+    }
+
     /// Finds the code with this text and gRPC status. The text alone is ambiguous: `rate_not_found` is
     /// both a missing resource and a rejection.
     pub fn find(text: &str, grpc: Grpc) -> Option<Self> {
-        Self::ALL
-            .iter()
-            .copied()
-            .find(|code| code.as_str() == text && code.grpc() == grpc)
+        Self::all().find(|code| code.as_str() == text && code.grpc() == grpc)
     }
 
     /// Returns whether a retry of the same request may succeed.
@@ -224,14 +246,23 @@ mod tests {
 
     #[test]
     fn codes_are_unique_by_text_and_grpc_status() {
-        let pairs: HashSet<_> = Code::ALL
-            .iter()
+        let pairs: HashSet<_> = Code::all()
             .map(|code| (code.as_str(), code.grpc()))
             .collect();
-        assert_eq!(pairs.len(), Code::ALL.len());
-        for code in Code::ALL {
-            assert_eq!(Code::find(code.as_str(), code.grpc()), Some(*code));
+        assert_eq!(pairs.len(), Code::all().count());
+        for code in Code::all() {
+            assert_eq!(Code::find(code.as_str(), code.grpc()), Some(code));
             assert!(code.about().ends_with('.'), "{code} has no sentence");
+        }
+    }
+
+    #[test]
+    fn clients_see_public_codes_only() {
+        assert!(!Code::OperationExpired.is_public());
+        assert!(Code::OrderBusy.is_public());
+        for code in Code::all() {
+            let is_fault = code.http().is_server_error();
+            assert!(code.is_public() || is_fault, "{code}");
         }
     }
 }

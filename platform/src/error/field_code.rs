@@ -63,13 +63,7 @@ impl FieldCode {
 
     /// Finds the code with this text.
     pub fn find(text: &str) -> Option<Self> {
-        let domain = || {
-            Code::ALL
-                .iter()
-                .copied()
-                .rev()
-                .find(|code| code.as_str() == text)
-        };
+        let domain = || Code::all().filter(|code| code.as_str() == text).last();
         Self::FORM
             .into_iter()
             .find(|code| code.as_str() == text)

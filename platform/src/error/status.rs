@@ -108,11 +108,7 @@ mod tests {
 
     #[test]
     fn rejections_survive_the_wire() {
-        for code in Code::ALL
-            .iter()
-            .copied()
-            .filter(|code| !code.http().is_server_error())
-        {
+        for code in Code::all().filter(|code| !code.http().is_server_error()) {
             let sent = Failure::new(code, "why – not")
                 .field("amount", FieldCode::Precision, "at most 2 decimals")
                 .field("lines[0].productId", code, "refused")

@@ -51,6 +51,12 @@ pub(crate) fn text(value: &str, prefix: &str) -> String {
         .to_ascii_lowercase()
 }
 
+/// Converts a text that is empty where there is none: the name of a product without one, the ids of a
+/// dry run.
+pub(crate) fn not_empty(text: String) -> Option<String> {
+    Some(text).filter(|text| !text.is_empty())
+}
+
 /// A new position in the sort order.
 #[derive(Debug, serde::Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

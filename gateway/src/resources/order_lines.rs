@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     dto::{self, Raw, Time},
-    orders::{Changed, Order, id_or_null},
+    orders::{Changed, Order},
     result::{self, DataResult, ListResult},
 };
 use crate::{
@@ -52,7 +52,8 @@ pub(crate) struct OrderLine {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct OrderedProduct {
     id: String,
-    name: String,
+    /// Null if it had none.
+    name: Option<String>,
     #[serde(flatten)]
     detail: Option<ProductDetail>,
 }
@@ -221,7 +222,7 @@ impl OrderedProduct {
         };
         Self {
             id: product.id,
-            name: product.name,
+            name: dto::not_empty(product.name),
             detail: Some(detail),
         }
     }
@@ -231,13 +232,13 @@ impl From<wire::OrderLine> for OrderLine {
     fn from(line: wire::OrderLine) -> Self {
         let product = line.product.as_ref().map(|product| OrderedProduct {
             id: product.id.clone(),
-            name: product.name.clone(),
+            name: dto::not_empty(product.name.clone()),
             detail: None,
         });
         Self {
             status: dto::text(line.status().as_str_name(), "ORDER_LINE_STATUS_"),
-            id: id_or_null(line.id),
-            order_id: id_or_null(line.order_id),
+            id: dto::not_empty(line.id),
+            order_id: dto::not_empty(line.order_id),
             product_id: line.product_id,
             product,
             quantity: line.quantity,

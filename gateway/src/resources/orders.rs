@@ -236,11 +236,6 @@ fn id(path: &PathParams) -> Result<String, Problem> {
     path.id("id", Code::OrderNotFound)
 }
 
-/// Returns an id, and `None` for the empty one of a dry run.
-pub(super) fn id_or_null(id: String) -> Option<String> {
-    Some(id).filter(|id| !id.is_empty())
-}
-
 impl Located for Order {
     fn location(&self) -> String {
         format!("/orders/{}", self.id.as_deref().unwrap_or_default())
@@ -280,7 +275,7 @@ impl From<wire::Order> for Order {
             payment_status: dto::text(order.payment_status().as_str_name(), "PAYMENT_STATUS_"),
             delivery_method: has_delivery
                 .then(|| dto::text(delivery.as_str_name(), "DELIVERY_METHOD_")),
-            id: id_or_null(order.id),
+            id: dto::not_empty(order.id),
             user_id: order.user_id,
             user: None,
             asset_code: order.asset_code,
@@ -294,7 +289,7 @@ impl From<wire::Order> for Order {
             paid_amount: order.paid_amount,
             unpaid_amount: order.unpaid_amount,
             tracking_id: order.tracking_id,
-            reference: id_or_null(order.reference),
+            reference: dto::not_empty(order.reference),
             paid_at: Time::of(order.paid_at),
             fulfilled_at: Time::of(order.fulfilled_at),
             canceled_at: Time::of(order.canceled_at),

@@ -146,7 +146,7 @@ impl From<wire::Product> for Product {
         Self {
             type_code: dto::text(product.r#type().as_str_name(), "PRODUCT_TYPE_"),
             id: product.id,
-            name: Some(product.name).filter(|name| !name.is_empty()),
+            name: dto::not_empty(product.name),
             description: product.description,
             category_id: product.category_id,
             tax_rate_id: product.tax_rate_id,

@@ -1,5 +1,6 @@
 //! `/orders/:orderId/lines`
 
+use proto::orders::v1::{ListOrderLinesResponse, OrderLine, OrderedProduct};
 use serde_json::json;
 
 use crate::harness::{ID, TestApp};
@@ -192,4 +193,25 @@ async fn a_list_with_products_has_all_of_them() {
     assert_eq!(product["id"], "lines.product.id");
     assert_eq!(product["typeCode"], "lines.product.type_code");
     assert_eq!(product["category"]["title"], "lines.product.category.title");
+}
+
+#[tokio::test]
+async fn a_product_without_a_name_shows_null() {
+    let app = TestApp::start().await;
+    let line = OrderLine {
+        product: Some(OrderedProduct::default()),
+        ..OrderLine::default()
+    };
+    let lines = ListOrderLinesResponse {
+        lines: vec![line],
+        ..ListOrderLinesResponse::default()
+    };
+    app.services
+        .reply("OrderLineService/ListOrderLines", &lines);
+    for query in ["", "?include=product"] {
+        let list = app.get(&format!("/orders/{ID}/lines{query}")).await;
+        let product = &list.body["data"][0]["product"];
+        assert_eq!(product["name"], json!(null), "{query}");
+        assert!(product.get("name").is_some(), "{query}");
+    }
 }

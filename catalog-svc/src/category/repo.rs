@@ -107,7 +107,9 @@ pub(crate) async fn lock_in_tx(
 }
 
 /// Locks these categories against their deletion until products in them are written, and returns those
-/// that exist. Locks are taken in the order of ids, so two imports cannot block each other.
+/// that exist. Locks are taken in the order of ids, so two imports cannot block each other. They are the
+/// weakest: a move that re-spaces other categories, in the order of ranks, does not wait for them, so it
+/// cannot block an import that waits for the moved one.
 pub(crate) async fn share_in_tx(
     conn: &mut PgConnection,
     ids: &[Id<Category>],
@@ -116,7 +118,7 @@ pub(crate) async fn share_in_tx(
         "select id from catalog.categories
          where id = any($1) and deleted_at is null
          order by id
-         for share",
+         for key share",
         ids as _,
     )
     .fetch_all(conn)

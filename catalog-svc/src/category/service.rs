@@ -58,7 +58,10 @@ impl Categories {
             Started::Fresh(work) => work,
         };
         let rank = match new.rank {
-            Some(rank) => rank,
+            Some(rank) => {
+                RANKED.lock_in_tx(&mut work, Uuid::nil()).await?;
+                rank
+            }
             None => repo::next_rank(&mut work).await?,
         };
         let (id, now) = (self.context.ids.next(), self.context.clock.now());

@@ -1,6 +1,6 @@
 //! The use case of importing products: one transaction with few statements.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use futures::{StreamExt as _, stream};
 use platform::{
@@ -15,7 +15,9 @@ use platform::{
 use proto::catalog::v1 as wire;
 use sqlx::PgConnection;
 
-use super::{Named, NewProduct, Product, Products, convert, events, pricing::PricingAsset, repo};
+use super::{
+    Named, NewProduct, Product, Products, convert, events, pricing::PricingAsset, reorder, repo,
+};
 use crate::{
     SCHEMA,
     category::{self, Category},
@@ -80,6 +82,9 @@ impl Products {
             Started::Replay(reply) => return Ok(reply),
             Started::Fresh(work) => work,
         };
+        if products(&lines).any(|new| new.rank.is_some()) {
+            reorder::lock_list_in_tx(&mut work).await?;
+        }
         let (categories, tax_rates) = (category_ids(&lines), tax_rate_ids(&lines));
         let references = References {
             categories: category::repo::share_in_tx(&mut work, &categories).await?,
@@ -149,7 +154,8 @@ impl Products {
         conn: &mut PgConnection,
         products: &[(u32, Product)],
     ) -> Result<(), Error> {
-        let assets: HashMap<_, _> = products
+        // In one order, so two imports of new assets cannot block each other.
+        let assets: BTreeMap<_, _> = products
             .iter()
             .map(|(_, product)| (&product.pricing.asset.code, &product.pricing.asset))
             .collect();

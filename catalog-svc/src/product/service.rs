@@ -101,6 +101,9 @@ impl Products {
         new: NewProduct,
         asset: PricingAsset,
     ) -> Result<Product, Error> {
+        if new.rank.is_some() {
+            reorder::lock_list_in_tx(conn).await?;
+        }
         share_category_in_tx(conn, new.category_id).await?;
         let tax_rate = match new.tax_rate_id {
             Some(id) => Some(share_tax_rate_in_tx(conn, id).await?),

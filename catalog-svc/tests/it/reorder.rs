@@ -1,8 +1,8 @@
 //! Moves of products and categories in their order.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, time::Duration};
 
-use platform::error::Code;
+use platform::{error::Code, pg, testing::eventually};
 use proto::catalog::v1 as wire;
 use sqlx::PgPool;
 use tonic::{Response, Status};
@@ -10,6 +10,9 @@ use tonic::{Response, Status};
 use crate::harness::{
     TestApp, UNKNOWN, empty, invalid, keyed, new_category, new_product, rejection,
 };
+
+/// How long a test waits for a condition before it fails.
+const DEADLINE: Duration = Duration::from_mins(1);
 
 async fn move_category(
     app: &TestApp,
@@ -202,4 +205,52 @@ async fn a_repeated_move_replays_its_response(pool: PgPool) {
     assert_eq!(events, ["ProductCreated", "ProductUpdated"]);
     let moved = app.get_product(&second.id).await.unwrap();
     assert_eq!(moved.order, "0.99");
+}
+
+/// The import has locked the first category and waits for the second one, the move has locked the third
+/// one, for which the import waits next, and re-spaces the first.
+#[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
+async fn a_move_does_not_wait_for_an_import(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let first = categories(&app, "AB", Some("1")).await;
+    let others = categories(&app, "CD", None).await;
+    let mut lock = pg::tx(&app.pool).await.unwrap();
+    sqlx::query("select from catalog.categories where title = 'C' for update")
+        .execute(&mut *lock)
+        .await
+        .unwrap();
+    let lines = (0..).zip([&first[0], &first[1], &others[0], &others[1]]);
+    let lines = lines.map(|(line, id)| wire::ImportLine {
+        line,
+        product: Some(wire::CreateProductRequest {
+            category_id: id.clone(),
+            price: "1".to_owned(),
+            ..Default::default()
+        }),
+    });
+    let request = wire::ImportProductsRequest {
+        lines: lines.collect(),
+        ..Default::default()
+    };
+    let mut products = app.admin.products();
+    let import = products.import_products(request);
+    let moved = async {
+        let waiting = "select count(*) from pg_stat_activity
+             where datname = current_database() and wait_event_type = 'Lock'";
+        eventually("the import waits", DEADLINE, async || {
+            let sessions: i64 = sqlx::query_scalar(waiting)
+                .fetch_one(&app.pool)
+                .await
+                .unwrap();
+            sessions == 1
+        })
+        .await;
+        let moved = move_category(&app, &others[1], Some(&first[1])).await;
+        lock.rollback().await.unwrap();
+        moved
+    };
+    let (imported, moved) = tokio::join!(import, moved);
+    moved.unwrap();
+    assert_eq!(imported.unwrap().into_inner().products.len(), 4);
+    assert_eq!(order(&app).await.titles, "ADBC");
 }

@@ -19,6 +19,7 @@ mod harness;
 mod idempotency;
 mod lists;
 mod pay;
+mod pay_on_create;
 mod peers;
 mod recovery;
 mod snapshot;

@@ -9,7 +9,7 @@ use tonic::Request;
 
 use crate::{
     harness::{DEADLINE, TestApp, keyed, rejection, result, transfer, usd},
-    proxy::PostgresProxy,
+    proxy::app_behind_proxy,
 };
 
 const TRANSFERS: &str = "select count(*) from wallet.transactions where type = 'transfer'";
@@ -84,8 +84,7 @@ async fn a_posting_does_not_happen_after_its_callers_deadline(pool: PgPool) {
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
 async fn repeats_of_a_key_are_answered_with_the_first(pool: PgPool) {
-    let proxy = PostgresProxy::start(&pool.connect_options()).await;
-    let app = TestApp::through_proxy(pool, proxy.options()).await;
+    let (app, proxy) = app_behind_proxy(pool).await;
     let (wallet, other) = (app.funded_wallet("100").await, app.new_wallet().await);
     app.transfer(&wallet, &other, "1", true).await.unwrap();
     let before = proxy.commits();

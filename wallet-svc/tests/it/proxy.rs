@@ -23,6 +23,15 @@ use tokio::{
     time::sleep,
 };
 
+use crate::harness::TestApp;
+
+/// Starts a service that reaches the database through a proxy.
+pub(crate) async fn app_behind_proxy(pool: PgPool) -> (TestApp, PostgresProxy) {
+    let proxy = PostgresProxy::start(&pool.connect_options()).await;
+    let app = TestApp::through_proxy(pool, proxy.options()).await;
+    (app, proxy)
+}
+
 /// The application name of the posting worker's connections.
 const POSTING_WORKER: &[u8] = b"wallet-svc posting";
 

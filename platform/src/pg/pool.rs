@@ -92,7 +92,8 @@ pub fn connect(url: &str, options: &Options) -> Result<PgPool, sqlx::Error> {
 
 /// Returns whether the session is outside a transaction, and its server accepts writes. Only outside
 /// a transaction a simple query is its own transaction, with the same start time; in an aborted one
-/// the query fails, and the pool discards the connection as well.
+/// the query fails, and the pool discards the connection as well. It costs a round trip beside the ping
+/// of sqlx, which can't be switched off and doesn't tell the state of the transaction.
 async fn is_usable(connection: &mut PgConnection) -> Result<bool, sqlx::Error> {
     use sqlx::Row as _;
     let row = sqlx::raw_sql("select now() = statement_timestamp(), pg_is_in_recovery()")

@@ -137,10 +137,14 @@ async fn a_used_key_is_refused_whatever_else_is_wrong(pool: PgPool) {
     let cart = app.cart(&[(&product, 1)]);
     let first = app.admin().with_key("k");
     first.create(cart.clone()).await.unwrap();
-    let mut invalid = cart;
+    let mut invalid = cart.clone();
     invalid.lines.clear();
+    let mut dry_run = cart;
+    dry_run.dry_run = true;
     let other = app.admin().with_key_of_body("k", "01");
-    let refused = other.create(invalid).await;
-    assert_refused(refused, Code::IdempotencyKeyReused, &[]);
+    for body in [invalid, dry_run] {
+        let refused = other.create(body).await;
+        assert_refused(refused, Code::IdempotencyKeyReused, &[]);
+    }
     app.assert_settled().await;
 }

@@ -43,7 +43,7 @@ impl Orders {
         new: NewOrder,
         dry_run: bool,
     ) -> Result<OrderReply, Error> {
-        if !dry_run && let Some(reply) = self.find_replay(key).await? {
+        if let Some(reply) = self.find_replay(key).await? {
             return Ok(reply);
         }
         let place = async |prepared| {

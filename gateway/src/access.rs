@@ -67,7 +67,8 @@ pub(crate) struct Gatekeeper {
     /// The token of callers without credentials, in open mode.
     anonymous: Option<ServiceToken>,
     identity: AuthServiceClient<Channel>,
-    /// Tokens by the hash of their API key. Their lifetime bounds how long a revoked key works.
+    /// Tokens by the hash of their API key. They are verified with each request, so that the token of a
+    /// key that has ended is refused.
     exchanged: Cache<[u8; 32], Arc<str>>,
     /// Keys that were refused lately, by their hash.
     refused: Cache<[u8; 32], ()>,
@@ -106,6 +107,14 @@ impl Gatekeeper {
         }
     }
 
+    /// Returns `unavailable` to a request that would change something while revocations may be missing.
+    fn check_current(&self, request: &Request) -> Result<(), Failure> {
+        if request.method().is_safe() {
+            return Ok(());
+        }
+        self.verifier.revocations().require_current()
+    }
+
     /// Returns whether callers without credentials are admins.
     fn is_open(&self) -> bool {
         self.anonymous.is_some()
@@ -137,24 +146,48 @@ impl Gatekeeper {
         if access == Access::Anonymous {
             return Principal::without_credentials(&self.own, false).await;
         }
-        let token: Arc<str> = match (Credentials::of(headers)?, &self.anonymous) {
-            (Some(Credentials::ApiKey(key)), _) => self.exchange(key, address).await?,
-            (Some(Credentials::Token(token)), _) => token.into(),
-            (None, Some(admin)) => return Principal::without_credentials(admin, true).await,
+        match (Credentials::of(headers)?, &self.anonymous) {
+            (Some(Credentials::ApiKey(key)), _) => self.owner_of(key, address).await,
+            (Some(Credentials::Token(token)), _) => self.bearer_of(token).await,
+            (None, Some(admin)) => Principal::without_credentials(admin, true).await,
             (None, None) if access == Access::Public => {
-                return Principal::without_credentials(&self.own, false).await;
+                Principal::without_credentials(&self.own, false).await
             }
             (None, None) => {
                 let detail = "send an API key in `apikey`, or a token in `Authorization: Bearer`";
-                return Err(Failure::new(Code::Unauthenticated, detail));
+                Err(Failure::new(Code::Unauthenticated, detail))
             }
-        };
-        let caller = self.verifier.verify(&token).await?;
-        Principal::new(&token, &caller)
+        }
     }
 
-    async fn exchange(&self, key: &str, address: ClientAddress) -> Result<Arc<str>, Failure> {
+    async fn bearer_of(&self, token: &str) -> Result<Principal, Failure> {
+        let caller = self.verifier.verify(token).await?;
+        Principal::new(token, &caller)
+    }
+
+    /// Returns the owner of an API key. A cached token that is refused by now is replaced once: the key
+    /// has ended, or its tokens were revoked.
+    async fn owner_of(&self, key: &str, address: ClientAddress) -> Result<Principal, Failure> {
         let hash = Sha256::digest(key).into();
+        let cached = self.exchanged.get(&hash).await;
+        if let Some(token) = cached {
+            match self.bearer_of(&token).await {
+                Err(refusal) if refusal.code == Code::Unauthenticated => {
+                    self.exchanged.invalidate(&hash).await;
+                }
+                result => return result,
+            }
+        }
+        let token = self.exchange(hash, key, address).await?;
+        self.bearer_of(&token).await
+    }
+
+    async fn exchange(
+        &self,
+        hash: [u8; 32],
+        key: &str,
+        address: ClientAddress,
+    ) -> Result<Arc<str>, Failure> {
         let is_key = key.starts_with("gk_") && key.len() <= Self::MAX_KEY;
         if !is_key || self.refused.contains_key(&hash) {
             return Err(Failure::new(
@@ -262,6 +295,7 @@ pub(crate) async fn guard(
     if access == Access::Admin && !principal.is_admin {
         return Err(Failure::new(Code::Forbidden, "this needs the role admin").into());
     }
+    app.gatekeeper.check_current(&request)?;
     request.extensions_mut().insert(principal);
     let mut response = next.run(request).await;
     if let Some(allowance) = allowance {

@@ -24,6 +24,7 @@ use std::{net::SocketAddr, sync::Arc};
 
 use ipnet::IpNet;
 use platform::{
+    auth::Revocations,
     grpc::client,
     http,
     ids::Ids,
@@ -46,6 +47,7 @@ pub use router::access_page;
 pub(crate) struct App {
     clients: Clients,
     gatekeeper: Gatekeeper,
+    revocations: Revocations,
     ids: Ids,
     readiness: Readiness,
     body_hash_key: BodyHashKey,
@@ -76,6 +78,7 @@ impl Application for Gateway {
     async fn build(config: Config, runtime: Runtime) -> anyhow::Result<Self> {
         let common = &config.common;
         let auth = runtime.auth(Self::NAME, common, &config.service_secret)?;
+        auth.verifier.revocations().require(&runtime.readiness);
         let clients = Clients::connect(common)?;
         for (name, channel) in clients.channels() {
             let channel = channel.clone();
@@ -91,6 +94,7 @@ impl Application for Gateway {
         let app = App {
             clients,
             gatekeeper: Gatekeeper::new(common.auth, &auth, &identity, rate_limits.clone()),
+            revocations: auth.verifier.revocations().clone(),
             ids: runtime.ids,
             readiness: runtime.readiness,
             body_hash_key: BodyHashKey::derive(&config.service_secret.value),
@@ -106,6 +110,7 @@ impl Application for Gateway {
 
     async fn run_until_stopped(self, stop: CancellationToken) -> anyhow::Result<()> {
         let tasks = Supervisor::new(stop.clone());
+        self.app.revocations.start(&tasks);
         let readiness = self.app.readiness.clone();
         tasks.spawn("readiness", move |stop| {
             let readiness = readiness.clone();

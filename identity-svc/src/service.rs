@@ -5,7 +5,7 @@ use std::{net::SocketAddr, sync::Arc};
 use futures::FutureExt as _;
 use platform::{
     audit::AuditLog,
-    auth::{ServiceToken, TokenIssuer, TokenVerifier},
+    auth::{Revocations, ServiceToken, TokenIssuer, TokenVerifier},
     clock::Clock,
     grpc::{client, server::Server},
     service::{Application, Backbone, Database, Runtime},
@@ -13,8 +13,8 @@ use platform::{
 use proto::{
     audit::v1::audit_service_server::AuditServiceServer,
     identity::v1::{
-        auth_service_server::AuthServiceServer, task_service_server::TaskServiceServer,
-        user_service_server::UserServiceServer,
+        auth_service_server::AuthServiceServer, revocation_service_server::RevocationServiceServer,
+        task_service_server::TaskServiceServer, user_service_server::UserServiceServer,
     },
 };
 use sqlx::PgPool;
@@ -29,6 +29,7 @@ use crate::{
     links::Links,
     mail::{self, Transport},
     referral_reward::ReferralRewards,
+    revocation::{self, Feed, grpc::RevocationGrpc},
     task::{Completions, Tasks, grpc::TaskGrpc},
     user::{Hasher, Provisioning, Users, grpc::UserGrpc},
 };
@@ -70,7 +71,10 @@ impl Application for Service {
         }
         let services = KnownServices::new(&config.service_secrets.by_service())?;
         let issuer = Arc::new(TokenIssuer::from_base64(&config.signing_key)?);
-        let verifier = TokenVerifier::fixed(&issuer.jwks_json())?;
+        let revocations = Revocations::own();
+        let verifier =
+            TokenVerifier::fixed(&issuer.jwks_json())?.with_revocations(revocations.clone());
+        let feed = Feed::new(config.database_url.clone(), revocations);
         let mut backbone =
             Backbone::connect::<Self>(&config.database_url, &config.nats, &runtime).await?;
         let (pool, clock, ids) = (backbone.pool(), runtime.clock, runtime.ids);
@@ -115,6 +119,7 @@ impl Application for Service {
         backbone.worker("refresh-token-purge", move |stop| {
             purged.clone().purge(stop)
         });
+        revocation::start(&mut backbone, &feed);
 
         let audit_log = AuditLog::new(backbone.pool(), "identity.audit_log a");
         let users = UserGrpc {
@@ -132,6 +137,7 @@ impl Application for Service {
         .await?
         .add_service(AuditServiceServer::new(audit_log))
         .add_service(AuthServiceServer::new(AuthGrpc { auth, sessions }))
+        .add_service(RevocationServiceServer::new(RevocationGrpc(feed)))
         .add_service(UserServiceServer::new(users))
         .add_service(TaskServiceServer::new(tasks));
         Ok(Self {

@@ -6,7 +6,9 @@ use clap::Parser as _;
 use futures::FutureExt as _;
 use gateway::{Config, Gateway};
 use platform::{
-    auth::{Auth, Caller, Grant, Kind, Role, ServiceToken, TokenIssuer, TokenVerifier},
+    auth::{
+        Auth, Caller, Grant, Kind, Revocations, Role, ServiceToken, TokenIssuer, TokenVerifier,
+    },
     clock::Clock,
     service::{Application as _, Runtime},
 };
@@ -64,6 +66,11 @@ impl TestApp {
 
     /// Starts a gateway with extra flags.
     pub async fn start_with(flags: &[&str]) -> Self {
+        Self::start_knowing(Revocations::none(), flags).await
+    }
+
+    /// Starts a gateway that checks tokens against these revocations.
+    pub async fn start_knowing(revocations: Revocations, flags: &[&str]) -> Self {
         let services = FakeServices::start();
         let issuer = TokenIssuer::new(&[7; 32]);
         let token = token(&issuer, Kind::Key, &[Role::Admin]);
@@ -77,7 +84,9 @@ impl TestApp {
         // The sample of an import has errors.
         services.reply("ProductService/ImportProducts", &imported());
         let own_token = self::token(&issuer, Kind::Service, &[Role::Admin]);
-        let (base, stop) = start_gateway(&services.url(), &issuer, own_token.clone(), flags).await;
+        let verifier = verifier(&issuer).with_revocations(revocations);
+        let own = own_token.clone();
+        let (base, stop) = start_gateway(&services.url(), verifier, own, flags).await;
         Self {
             base,
             own_token,
@@ -94,7 +103,8 @@ impl TestApp {
     pub async fn start_without_services(flags: &[&str]) -> Self {
         let mut app = Self::start().await;
         let own_token = app.own_token.clone();
-        let (base, stop) = start_gateway("http://127.0.0.1:9", &app.issuer, own_token, flags).await;
+        let verifier = verifier(&app.issuer);
+        let (base, stop) = start_gateway("http://127.0.0.1:9", verifier, own_token, flags).await;
         app.base = base;
         app.stop = stop;
         app
@@ -216,7 +226,7 @@ pub async fn assert_status(request: RequestBuilder, status: StatusCode) -> Respo
 
 async fn start_gateway(
     services: &str,
-    issuer: &TokenIssuer,
+    verifier: TokenVerifier,
     own_token: String,
     flags: &[&str],
 ) -> (String, DropGuard) {
@@ -236,7 +246,7 @@ async fn start_gateway(
     args.extend(flags.iter().map(|flag| (*flag).to_owned()));
     let config = Args::parse_from(args).config;
     let auth = Auth {
-        verifier: TokenVerifier::fixed(&issuer.jwks_json()).expect("our own keys"),
+        verifier,
         token: ServiceToken::new(move || {
             let token = own_token.clone();
             async move { Ok(token) }.boxed()
@@ -251,6 +261,10 @@ async fn start_gateway(
     let stop = CancellationToken::new();
     tokio::spawn(gateway.run_until_stopped(stop.clone()));
     (base, stop.drop_guard())
+}
+
+fn verifier(issuer: &TokenIssuer) -> TokenVerifier {
+    TokenVerifier::fixed(&issuer.jwks_json()).expect("our own keys")
 }
 
 /// Builds the response of identity-svc to a valid API key.

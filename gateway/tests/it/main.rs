@@ -23,4 +23,5 @@ mod patches;
 mod problems;
 mod rate_limits;
 mod resources;
+mod revocations;
 mod routes;

@@ -17,7 +17,8 @@ use platform::{
 };
 use proto::identity::v1::{
     CreateUserRequest, User, auth_service_client::AuthServiceClient,
-    task_service_client::TaskServiceClient, user_service_client::UserServiceClient,
+    revocation_service_client::RevocationServiceClient, task_service_client::TaskServiceClient,
+    user_service_client::UserServiceClient,
 };
 use sqlx::PgPool;
 use tokio::task::JoinHandle;
@@ -179,6 +180,10 @@ impl TestApp {
 
     pub(crate) fn auth(&self, caller: Option<&Caller>) -> AuthServiceClient<Client> {
         self.client(caller).service()
+    }
+
+    pub(crate) fn revocations_as(&self, caller: &Caller) -> RevocationServiceClient<Client> {
+        self.client(Some(caller)).service()
     }
 
     pub(crate) fn users(&self) -> UserServiceClient<Client> {

@@ -12,6 +12,7 @@ mod mail;
 mod provisioning;
 mod referral_rewards;
 mod revocation;
+mod revocation_stream;
 mod sessions;
 mod task_calls;
 mod task_changes;

@@ -6,6 +6,7 @@
 mod caller;
 mod issuer;
 mod keys;
+mod revocations;
 mod service_token;
 mod verifier;
 
@@ -18,6 +19,7 @@ use crate::{
 
 pub use caller::{Caller, Kind, Role};
 pub use issuer::{Grant, TokenIssuer};
+pub use revocations::{RETENTION, Revocation, Revocations};
 pub use service_token::ServiceToken;
 pub use verifier::TokenVerifier;
 
@@ -65,9 +67,11 @@ impl Auth {
             &common.tls,
             None,
         )?;
+        let token = ServiceToken::remote(&identity, service, secret.value.clone());
+        let revocations = Revocations::remote(&identity.with_token(token.clone()));
         Ok(Self {
-            verifier: TokenVerifier::remote(&identity),
-            token: ServiceToken::remote(&identity, service, secret.value.clone()),
+            verifier: TokenVerifier::remote(&identity, revocations),
+            token,
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Verifies tokens: signature, algorithm, issuer, audience, lifetime. Caches verified tokens by their
+//! Verifies tokens: signature, algorithm, issuer, audience, lifetime, revocation. Caches verified tokens by their
 //! hash until they expire or their key is withdrawn.
 
 use std::{sync::Arc, time::Duration};
@@ -7,7 +7,7 @@ use jsonwebtoken::{Algorithm, Validation, get_current_timestamp};
 use moka::future::Cache;
 use sha2::{Digest as _, Sha256};
 
-use super::{Caller, Claims, GUERDON, INTERNAL, Role, keys::KeySource};
+use super::{Caller, Claims, GUERDON, INTERNAL, Revocations, Role, keys::KeySource};
 use crate::{
     error::{Code, Failure},
     grpc::client::Client,
@@ -17,7 +17,7 @@ use crate::{
 const LEEWAY_SECONDS: u64 = 5;
 
 /// The longest lifetime of a token: a key that signs longer ones is not identity-svc's.
-const MAX_LIFETIME_SECONDS: u64 = 60 * 60;
+pub(super) const MAX_LIFETIME: Duration = Duration::from_hours(1);
 
 const WRONG_AUDIENCE: &str = "its issuer or audience is wrong";
 
@@ -28,6 +28,7 @@ const CACHE_TTL: Duration = Duration::from_mins(10);
 #[derive(Clone)]
 pub struct TokenVerifier {
     keys: Arc<KeySource>,
+    revocations: Revocations,
     cache: Cache<[u8; 32], Verified>,
     clients_only: bool,
 }
@@ -35,20 +36,31 @@ pub struct TokenVerifier {
 #[derive(Clone)]
 struct Verified {
     caller: Arc<Caller>,
+    version: i32,
     key_id: String,
     expires: u64,
 }
 
 impl TokenVerifier {
-    /// Creates a verifier that trusts the keys of a JWKS document, for identity-svc itself and tests.
+    /// Creates a verifier that trusts the keys of a JWKS document, for identity-svc itself and tests. It
+    /// knows no revocations; see [`TokenVerifier::with_revocations`].
     pub fn fixed(jwks_json: &str) -> anyhow::Result<Self> {
         KeySource::fixed(jwks_json).map(Self::new)
     }
 
     /// Creates a verifier that trusts the keys of identity-svc; it fetches them on the first token and
     /// on an unknown key.
-    pub fn remote(identity: &Client) -> Self {
-        Self::new(KeySource::remote(identity))
+    pub fn remote(identity: &Client, revocations: Revocations) -> Self {
+        Self::new(KeySource::remote(identity)).with_revocations(revocations)
+    }
+
+    /// Returns a verifier that refuses the tokens that are revoked.
+    #[must_use]
+    pub fn with_revocations(self, revocations: Revocations) -> Self {
+        Self {
+            revocations,
+            ..self
+        }
     }
 
     fn new(keys: KeySource) -> Self {
@@ -58,6 +70,7 @@ impl TokenVerifier {
             .build();
         Self {
             keys: Arc::new(keys),
+            revocations: Revocations::none(),
             cache,
             clients_only: false,
         }
@@ -72,8 +85,13 @@ impl TokenVerifier {
         }
     }
 
-    /// Returns the caller of a token; `unauthenticated` if it is invalid, `unavailable` if the keys
-    /// cannot be fetched.
+    /// Returns the revocations that tokens are checked against.
+    pub fn revocations(&self) -> &Revocations {
+        &self.revocations
+    }
+
+    /// Returns the caller of a token; `unauthenticated` if it is invalid or revoked, `unavailable` if the
+    /// keys cannot be fetched.
     pub async fn verify(&self, token: &str) -> Result<Arc<Caller>, Failure> {
         let hash: [u8; 32] = Sha256::digest(token.as_bytes()).into();
         let verified = if let Some(verified) = self.cached(&hash).await {
@@ -83,6 +101,7 @@ impl TokenVerifier {
             self.cache.insert(hash, verified.clone()).await;
             verified
         };
+        self.revocations.check(&verified.caller, verified.version)?;
         if self.clients_only && verified.caller.is_service() {
             return Err(invalid(WRONG_AUDIENCE));
         }
@@ -115,6 +134,7 @@ impl TokenVerifier {
         };
         Ok(Verified {
             caller: Arc::new(caller),
+            version: claims.ver,
             key_id,
             expires: claims.exp,
         })
@@ -127,7 +147,7 @@ fn check_claims(claims: &Claims) -> Result<(), Failure> {
         return Err(invalid(WRONG_AUDIENCE));
     }
     match claims.exp.checked_sub(claims.iat) {
-        Some(0..=MAX_LIFETIME_SECONDS) => Ok(()),
+        Some(lifetime) if lifetime <= MAX_LIFETIME.as_secs() => Ok(()),
         _ => Err(invalid("its lifetime is too long")),
     }
 }
@@ -141,7 +161,7 @@ fn validation() -> Validation {
     validation
 }
 
-fn invalid(why: &str) -> Failure {
+pub(super) fn invalid(why: &str) -> Failure {
     Failure::new(
         Code::Unauthenticated,
         format!("the token is not valid: {why}"),

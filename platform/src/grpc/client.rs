@@ -118,6 +118,15 @@ impl Client {
         S::limited(self.clone(), MAX_MESSAGE)
     }
 
+    /// Returns a client of the same connection that sends the process's own token.
+    pub(crate) fn with_token(&self, token: ServiceToken) -> Self {
+        let token = Some(token);
+        Self {
+            token,
+            ..self.clone()
+        }
+    }
+
     /// Checks that the dependency is ready, for [`crate::lifecycle::Readiness`].
     pub async fn ready(&self) -> anyhow::Result<()> {
         let response = HealthClient::new(self.clone())

@@ -1,10 +1,13 @@
-//! The names of RPC methods in spans and metrics, from the descriptors. An unknown path never becomes
-//! a label: clients cannot add labels.
+//! The RPC methods of the descriptors: their names in spans and metrics, their callers, and whether they
+//! change anything. An unknown path never becomes a label: clients cannot add labels.
 
 use std::{collections::HashMap, sync::LazyLock};
 
 use prost::Message as _;
-use prost_types::{FileDescriptorProto, FileDescriptorSet};
+use prost_types::{
+    FileDescriptorProto, FileDescriptorSet, MethodDescriptorProto, MethodOptions,
+    method_options::IdempotencyLevel,
+};
 
 use proto::access::Row;
 
@@ -23,6 +26,8 @@ pub(super) struct Method {
     pub(super) streams: bool,
     /// Whether it reads a list: `ListOrders`.
     pub(super) lists: bool,
+    /// Whether it changes nothing: the option `idempotency_level = NO_SIDE_EFFECTS`.
+    pub(super) reads: bool,
     pub(super) access: &'static Row,
 }
 
@@ -47,12 +52,21 @@ fn methods(file: &FileDescriptorProto) -> impl Iterator<Item = (String, Method)>
                 name: method.name().to_owned(),
                 streams: method.server_streaming(),
                 lists: method.name().starts_with("List"),
+                reads: reads(method),
                 service: service_name,
                 access: access::of(&rpc),
             };
             (format!("/{rpc}"), entry)
         })
     })
+}
+
+fn reads(method: &MethodDescriptorProto) -> bool {
+    let level = method
+        .options
+        .as_ref()
+        .map(MethodOptions::idempotency_level);
+    level == Some(IdempotencyLevel::NoSideEffects)
 }
 
 fn label(package: &str, service: &str, method: &str) -> String {
@@ -87,7 +101,34 @@ mod tests {
                 .unwrap()
                 .lists
         );
+        assert!(
+            find("/guerdon.wallet.v1.WalletService/GetWallet")
+                .unwrap()
+                .reads
+        );
         assert_eq!(find("/guerdon.identity.v1.AuthService/Nonsense"), None);
         assert_eq!(find("/grpc.health.v1.Health/Check"), None);
+    }
+
+    /// Names of RPCs that read, besides `Get…`, `List…` and `BatchGet…`.
+    const OTHER_READS: [&str; 5] = [
+        "ExportProducts",
+        "FindConversion",
+        "Quote",
+        "ValidateToken",
+        "Watch",
+    ];
+
+    #[test]
+    fn reads_and_no_others_are_declared_to_have_no_side_effects() {
+        for method in METHODS.values() {
+            let is_read = ["Get", "List", "BatchGet"]
+                .iter()
+                .any(|verb| method.name.starts_with(verb))
+                || OTHER_READS.contains(&&*method.name);
+            let (service, name) = (&method.service, &method.name);
+            let declared = "option idempotency_level = NO_SIDE_EFFECTS";
+            assert_eq!(method.reads, is_read, "{service}/{name}: {declared}");
+        }
     }
 }

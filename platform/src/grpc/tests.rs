@@ -3,6 +3,7 @@
 mod access;
 mod availability;
 mod lists;
+mod revocations;
 mod tls;
 
 use std::{sync::Arc, time::Duration};

@@ -1,6 +1,6 @@
 //! Access to identity-svc. Users see the enabled tasks.
 
-use super::{GATEWAY, ORDERS, Table, WALLET, admins, all, anyone, only, owners};
+use super::{CATALOG, GATEWAY, ORDERS, Table, WALLET, admins, all, anyone, only, owners};
 
 const THEMSELVES: &str = "themselves";
 
@@ -17,6 +17,10 @@ pub const TABLE: Table = Table {
         only(&[GATEWAY], "AuthService/RefreshToken"),
         only(&[GATEWAY], "AuthService/RevokeRefreshToken"),
         only(&[GATEWAY], "AuthService/ValidateToken"),
+        only(
+            &[GATEWAY, CATALOG, ORDERS, WALLET],
+            "RevocationService/Watch",
+        ),
         owners("UserService/GetUser", THEMSELVES).and(&[ORDERS]),
         owners("UserService/BatchGetUsers", THEMSELVES).and(&[WALLET]),
         owners("UserService/ListUsers", THEMSELVES),

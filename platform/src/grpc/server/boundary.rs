@@ -160,8 +160,7 @@ impl Shared {
     {
         let caller = match self.authenticate(method, request.headers()).await {
             Ok(caller) => caller,
-            Err(failure) if failure.code == Code::Forbidden => return error_response(failure),
-            Err(failure) => return challenge(failure),
+            Err(failure) => return refuse(failure),
         };
         if let Some(caller) = &caller {
             request.extensions_mut().insert(Caller::clone(caller));
@@ -217,6 +216,10 @@ impl Shared {
             }
             return Err(refusal);
         }
+        // Services complete what was accepted already, also while revocations are not known.
+        if !method.reads && !caller.is_service() {
+            self.verifier.revocations().require_current()?;
+        }
         Ok(Some(caller))
     }
 
@@ -246,7 +249,7 @@ impl Shared {
     async fn refuse_unknown(&self, headers: &HeaderMap) -> Response<Body> {
         match self.verify(headers).await {
             Ok(_) => Status::unimplemented("unknown RPC").into_http(),
-            Err(failure) => challenge(failure),
+            Err(failure) => refuse(failure),
         }
     }
 
@@ -255,12 +258,15 @@ impl Shared {
     }
 }
 
-/// Refuses a token that is not valid, with a header that tells the client that its token failed, and not other
-/// credentials that a handler checks (an API key, a password).
-fn challenge(failure: Failure) -> Response<Body> {
+/// Refuses a request before its handler. A token that is not valid gets a header that tells the client that
+/// its token failed, and not other credentials that a handler checks (an API key, a password).
+fn refuse(failure: Failure) -> Response<Body> {
+    let is_token = failure.code == Code::Unauthenticated;
     let mut response = error_response(failure);
-    let bearer = HeaderValue::from_static("Bearer");
-    response.headers_mut().insert(WWW_AUTHENTICATE, bearer);
+    if is_token {
+        let bearer = HeaderValue::from_static("Bearer");
+        response.headers_mut().insert(WWW_AUTHENTICATE, bearer);
+    }
     response
 }
 

@@ -1,7 +1,7 @@
 //! Serves generated gRPC services behind one layer, with health, and reflection on request.
 //!
 //! ```no_run
-//! # use platform::{auth::TokenVerifier, config, grpc::server::Server, lifecycle::Readiness};
+//! # use platform::{auth::TokenVerifier, config, grpc::server::Server, lifecycle::{Readiness, Supervisor}};
 //! # use proto::orders::v1::{
 //! #     order_line_service_server::{OrderLineService, OrderLineServiceServer},
 //! #     order_service_server::{OrderService, OrderServiceServer}};
@@ -45,7 +45,12 @@ use self::{
     key_check::{KeyCheck, Records},
 };
 use super::{MAX_MESSAGE, MAX_REQUEST};
-use crate::{auth::TokenVerifier, config, lifecycle::Readiness, pg::Schema};
+use crate::{
+    auth::TokenVerifier,
+    config,
+    lifecycle::{Readiness, Supervisor},
+    pg::Schema,
+};
 
 const KEEP_ALIVE: Duration = Duration::from_secs(20);
 /// The most concurrent calls of one connection; a client waits with more.
@@ -111,6 +116,7 @@ impl Server {
             .await
             .with_context(|| format!("cannot listen on {address}"))?;
         let address = listener.local_addr()?;
+        verifier.revocations().require(&readiness);
         let (routes, names) = (RoutesBuilder::default(), vec![""]);
         Ok(Self {
             listener,
@@ -173,6 +179,7 @@ impl Server {
 
         tracing::info!(address = %self.address, "listening");
         let tasks = TaskTracker::new();
+        let revocations = self.verifier.revocations().clone();
         let boundary = Boundary::new(self.verifier, tasks.clone(), stop.clone());
         let incoming = TcpIncoming::from(self.listener).with_nodelay(Some(true));
         let mut builder = tonic::transport::Server::builder();
@@ -186,9 +193,12 @@ impl Server {
             .layer(self.keys)
             .add_routes(self.routes.routes())
             .serve_with_incoming_shutdown(incoming, stop.clone().cancelled_owned());
+        let background = Supervisor::new(stop.clone());
+        revocations.start(&background);
         let checked = self.readiness.clone().watch(stop.clone());
         let reported = report_readiness(self.readiness, health, self.names, stop);
         let (served, (), ()) = tokio::join!(served, checked, reported);
+        background.finish().await;
         tasks.close();
         tasks.wait().await;
         served.context("the gRPC server failed")

@@ -14,6 +14,7 @@ mod outage;
 mod ports;
 mod readme;
 mod referrals;
+mod revocations;
 mod sdk;
 mod skeleton;
 mod trace;

@@ -123,7 +123,8 @@ impl Feed {
         listener: &mut PgListener,
         horizon: &Horizon,
     ) -> Result<Horizon, sqlx::Error> {
-        let (changed, next) = repo::read_since(listener, horizon).await?;
+        let (mut changed, next) = repo::read_since(listener, horizon).await?;
+        changed.retain(|revocation| !self.revocations.includes(revocation));
         self.revocations.record(changed.iter().cloned());
         // An error means that nobody watches.
         _ = self.reads.send(changed.into());

@@ -113,6 +113,11 @@ impl Revocations {
         });
     }
 
+    /// Tells whether the set has a revocation, or a later one of its subject.
+    pub fn includes(&self, revocation: &Revocation) -> bool {
+        self.min_version(revocation.kind, &revocation.subject) >= revocation.min_version
+    }
+
     /// Returns `unavailable` if changes may be missing.
     pub fn require_current(&self) -> Result<(), Failure> {
         let is_recent = |at: Instant| at.elapsed() < STALE_AFTER;
@@ -125,8 +130,7 @@ impl Revocations {
 
     /// Returns `unauthenticated` if a token of this version is revoked.
     pub(super) fn check(&self, caller: &Caller, version: i32) -> Result<(), Failure> {
-        let min_version = self.known().set.min_version(caller);
-        if version >= min_version {
+        if version >= self.min_version(caller.kind, &caller.subject) {
             return Ok(());
         }
         Err(verifier::invalid("it was revoked"))
@@ -155,6 +159,10 @@ impl Revocations {
 
     fn is_fixed(&self) -> bool {
         matches!(self.0.source, Source::Nothing)
+    }
+
+    fn min_version(&self, kind: Kind, subject: &str) -> i32 {
+        self.known().set.min_version(kind, subject)
     }
 
     fn known(&self) -> RwLockReadGuard<'_, Known> {

@@ -5,7 +5,7 @@ use std::{collections::HashMap, time::Duration};
 use tokio::time::Instant;
 
 use super::{RETENTION, Revocation};
-use crate::auth::{Caller, Kind};
+use crate::auth::Kind;
 
 /// The interval at which expired entries are removed.
 const PURGE_INTERVAL: Duration = Duration::from_mins(1);
@@ -40,10 +40,10 @@ impl Set {
         self.purge(now);
     }
 
-    /// Returns the lowest accepted version of a caller's tokens.
-    pub(super) fn min_version(&self, caller: &Caller) -> i32 {
-        let subjects = self.by_kind.get(&caller.kind);
-        let entry = subjects.and_then(|subjects| subjects.get(&caller.subject));
+    /// Returns the lowest accepted version of a subject's tokens.
+    pub(super) fn min_version(&self, kind: Kind, subject: &str) -> i32 {
+        let subjects = self.by_kind.get(&kind);
+        let entry = subjects.and_then(|subjects| subjects.get(subject));
         entry.map_or(0, |entry| entry.min_version)
     }
 

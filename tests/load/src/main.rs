@@ -11,6 +11,7 @@ mod ledger;
 mod lists;
 mod machine;
 mod outage;
+mod revocations;
 mod rpc;
 mod starts;
 mod table;
@@ -36,6 +37,8 @@ enum Program {
     Debits(debits::Arguments),
     /// 200 payments a second while wallet-svc is stopped for 30 s: all end within 60 s of its return.
     Outage(outage::Arguments),
+    /// 200 blocks of a user: its token is refused at gateways and services within a second.
+    Revocations(revocations::Arguments),
     /// Starts on busy ports: every one of them succeeds; run it as
     /// `cargo stack exec -- target/debug/load starts`.
     Starts(starts::Arguments),
@@ -88,6 +91,7 @@ fn main() -> anyhow::Result<()> {
         Program::Bench(Bench::Lists(server)) => runtime.block_on(lists::run(server)),
         Program::Starts(arguments) => starts::run(&arguments),
         Program::Outage(arguments) => runtime.block_on(outage::run(arguments)),
+        Program::Revocations(arguments) => runtime.block_on(revocations::run(arguments)),
         Program::Debits(arguments) => runtime.block_on(debits::run(arguments)),
         Program::Seed(Seed::Transactions(arguments)) => runtime.block_on(lists::seed(arguments)),
     }

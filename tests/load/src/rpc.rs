@@ -53,24 +53,37 @@ async fn connect(url: String) -> anyhow::Result<Channel> {
 
 /// Signs a token of an admin, valid for an hour, as identity-svc does for an API key.
 pub fn admin_token(environment: &Environment) -> anyhow::Result<Token> {
-    sign(environment, Kind::Key, "load")
+    sign(environment, Kind::Key, "load", 0)
+}
+
+/// Signs a token of a user with this token version, valid for an hour.
+pub fn user_token(environment: &Environment, id: &str, version: i32) -> anyhow::Result<Token> {
+    sign(environment, Kind::User, id, version)
 }
 
 /// Signs a token of orders-svc, which alone may post to the ledger, valid for an hour.
 pub fn ledger_token(environment: &Environment) -> anyhow::Result<Token> {
-    sign(environment, Kind::Service, Service::Orders.program())
+    sign(environment, Kind::Service, Service::Orders.program(), 0)
 }
 
-fn sign(environment: &Environment, kind: Kind, subject: &str) -> anyhow::Result<Token> {
+fn sign(
+    environment: &Environment,
+    kind: Kind,
+    subject: &str,
+    version: i32,
+) -> anyhow::Result<Token> {
     let key = environment.stack.wiring().secrets.signing_key.clone();
     let caller = Caller {
         kind,
         subject: subject.to_owned(),
-        roles: vec![Role::Admin],
+        roles: vec![match kind {
+            Kind::User => Role::User,
+            Kind::Key | Kind::Service | Kind::Anonymous => Role::Admin,
+        }],
     };
     let token = TokenIssuer::from_base64(&key.into())?.issue(Grant {
         caller: &caller,
-        version: 0,
+        version,
         now: Clock::system().now(),
         lifetime: Duration::from_hours(1),
         id: "load",

@@ -19,7 +19,7 @@ use crate::{
     process::{Process, poll},
     programs::Programs,
     service::{GATEWAY, Service},
-    wiring::{self, Variable, Wiring},
+    wiring::{self, Instance, Variable, Wiring},
 };
 
 /// The services drain for at most 25 s.
@@ -103,6 +103,27 @@ impl Stack {
         );
         let process = self.spawn(instance, env)?;
         wait_until_ready(&[(instance, process)])
+    }
+
+    /// Starts another process of the gateway on a free port, and returns its name.
+    pub fn add_gateway(&mut self) -> Result<String> {
+        let number = self
+            .wiring
+            .instances
+            .iter()
+            .filter(|it| it.service.is_none())
+            .count()
+            + 1;
+        let name = format!("{GATEWAY}-{number}");
+        let port = self.options.environment.options.ports.assign(&name, None)?;
+        self.wiring.instances.push(Instance {
+            name: name.clone(),
+            service: None,
+            port,
+            metrics_port: port,
+        });
+        self.start_again(&name, &[])?;
+        Ok(name)
     }
 
     /// Returns the process ids by name, those of our own servers included.

@@ -35,6 +35,21 @@ impl Instance {
         self.service.map_or(GATEWAY, Service::program)
     }
 
+    /// Assigns ports to a process, this one if it is free.
+    pub(crate) fn assign(
+        ports: &mut Ports,
+        name: String,
+        service: Option<Service>,
+        port: Option<u16>,
+    ) -> Result<Self> {
+        Ok(Self {
+            service,
+            port: ports.assign(&name, port)?,
+            metrics_port: ports.assign(&metrics_purpose(&name), None)?,
+            name,
+        })
+    }
+
     /// Draws other ports, after another process has taken one of them.
     pub(crate) fn reassign_ports(&mut self, ports: &mut Ports) -> Result<()> {
         self.port = ports.reassign(&self.name)?;
@@ -84,21 +99,16 @@ pub(crate) fn instances(
                 _ => format!("{}-{number}", service.program()),
             };
             let default = rest_port.filter(|_| number == 1);
-            instances.push(Instance {
-                service: Some(service),
-                port: ports.assign(&name, default.map(|_| service.default_port()))?,
-                metrics_port: ports.assign(&metrics_purpose(&name), None)?,
-                name,
-            });
+            let default = default.map(|_| service.default_port());
+            instances.push(Instance::assign(ports, name, Some(service), default)?);
         }
     }
-    let port = ports.assign(GATEWAY, rest_port)?;
-    instances.push(Instance {
-        name: GATEWAY.to_owned(),
-        service: None,
-        port,
-        metrics_port: ports.assign(&metrics_purpose(GATEWAY), None)?,
-    });
+    instances.push(Instance::assign(
+        ports,
+        GATEWAY.to_owned(),
+        None,
+        rest_port,
+    )?);
     Ok(instances)
 }
 

@@ -107,21 +107,11 @@ impl Stack {
 
     /// Starts another process of the gateway on a free port, and returns its name.
     pub fn add_gateway(&mut self) -> Result<String> {
-        let number = self
-            .wiring
-            .instances
-            .iter()
-            .filter(|it| it.service.is_none())
-            .count()
-            + 1;
-        let name = format!("{GATEWAY}-{number}");
-        let port = self.options.environment.options.ports.assign(&name, None)?;
-        self.wiring.instances.push(Instance {
-            name: name.clone(),
-            service: None,
-            port,
-            metrics_port: port,
-        });
+        let instances = &mut self.wiring.instances;
+        let gateways = instances.iter().filter(|it| it.service.is_none());
+        let name = format!("{GATEWAY}-{}", gateways.count() + 1);
+        let ports = &mut self.options.environment.options.ports;
+        instances.push(Instance::assign(ports, name.clone(), None, None)?);
         self.start_again(&name, &[])?;
         Ok(name)
     }

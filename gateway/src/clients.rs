@@ -11,8 +11,8 @@ use proto::{
         tax_rate_service_client::TaxRateServiceClient,
     },
     identity::v1::{
-        auth_service_client::AuthServiceClient, task_service_client::TaskServiceClient,
-        user_service_client::UserServiceClient,
+        api_key_service_client::ApiKeyServiceClient, auth_service_client::AuthServiceClient,
+        task_service_client::TaskServiceClient, user_service_client::UserServiceClient,
     },
     orders::v1::{
         order_line_fulfilment_service_client::OrderLineFulfilmentServiceClient,
@@ -71,6 +71,7 @@ clients! {
     addresses: AddressServiceClient on wallet;
     payment_methods: PaymentMethodServiceClient on wallet;
     auth: AuthServiceClient on identity;
+    api_keys: ApiKeyServiceClient on identity;
     users: UserServiceClient on identity;
     tasks: TaskServiceClient on identity;
 }

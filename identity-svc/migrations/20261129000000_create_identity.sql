@@ -94,6 +94,8 @@ create table identity.api_keys (
     roles text[] not null,
     expires_at timestamptz(3),
     revoked_at timestamptz(3),
+    -- To the minute
+    last_used_at timestamptz(3),
     -- Tokens carry it as `ver`; raised when they are revoked
     token_version int not null default 0,
     created_at timestamptz(3) not null,
@@ -246,10 +248,21 @@ create table identity.referral_rewards (
     constraint referral_rewards_percent_check check (percent > 0 and percent <= 100)
 );
 
+-- The keys that sign tokens. The newest whose time has come signs; older ones verify for a while.
+create table identity.signing_keys (
+    -- `kid` in the header of a token: a hash of the public key
+    key_id text not null,
+    -- The Ed25519 seed, sealed with IDENTITY_KEY_ENCRYPTION_KEY
+    sealed_seed bytea not null,
+    signs_from timestamptz(3) not null,
+    created_at timestamptz(3) not null default now(),
+    constraint signing_keys_pkey primary key (key_id)
+);
+
 grant usage on schema identity to guerdon_identity_app;
 grant select, insert, update, delete on
     identity.users, identity.credentials, identity.refresh_tokens, identity.user_provisionings,
-    identity.revocations
+    identity.revocations, identity.signing_keys
 to guerdon_identity_app;
 grant select, insert, update on identity.api_keys, identity.tasks to guerdon_identity_app;
 grant select, insert on identity.task_completions, identity.referral_rewards to guerdon_identity_app;

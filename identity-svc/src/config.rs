@@ -2,11 +2,13 @@
 
 use std::{net::SocketAddr, path::PathBuf};
 
+use anyhow::Context as _;
 use clap::Args;
 use lettre::message::Mailbox;
 use platform::{
     config::{Common, Grpc, Nats, Settings, StrongSecret, http_base, secret},
     money::Percent,
+    sealing::SealingKey,
 };
 use secrecy::SecretString;
 
@@ -43,9 +45,9 @@ pub struct Config {
     #[arg(long, env = "IDENTITY_DATABASE_URL", value_parser = secret, hide_env_values = true)]
     pub database_url: SecretString,
 
-    /// The key that signs tokens: base64url of a 32-byte Ed25519 seed.
-    #[arg(long, env = "IDENTITY_SIGNING_KEY", value_parser = secret, hide_env_values = true)]
-    pub signing_key: SecretString,
+    /// The key that seals the stored signing keys of tokens.
+    #[command(flatten)]
+    pub key_encryption: KeyEncryption,
 
     /// An API key with the role `admin`, `gk_…`; it replaces the one configured before.
     #[arg(long, env = "BOOTSTRAP_API_KEY", value_parser = secret, hide_env_values = true)]
@@ -113,6 +115,26 @@ impl MailSettings {
             None if self.smtp_url.is_none() => Ok("Guerdon <no-reply@localhost>".parse()?),
             None => anyhow::bail!("MAIL_FROM is needed with SMTP_URL"),
         }
+    }
+}
+
+/// The key that encrypts what identity-svc stores: base64url of 32 random bytes.
+#[derive(Debug, Clone, Args)]
+pub struct KeyEncryption {
+    /// The key that seals the stored signing keys of tokens: base64url of 32 random bytes. It stays
+    /// the same as long as the database does.
+    #[arg(
+        long,
+        env = "IDENTITY_KEY_ENCRYPTION_KEY",
+        value_parser = secret,
+        hide_env_values = true
+    )]
+    pub key_encryption_key: SecretString,
+}
+
+impl KeyEncryption {
+    pub(crate) fn sealing_key(&self) -> anyhow::Result<SealingKey> {
+        SealingKey::from_base64(&self.key_encryption_key).context("IDENTITY_KEY_ENCRYPTION_KEY")
     }
 }
 

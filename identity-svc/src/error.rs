@@ -14,6 +14,8 @@ pub(crate) enum Error {
     /// Also for a task that the caller may not see.
     #[error("task not found")]
     TaskNotFound,
+    #[error("API key not found")]
+    ApiKeyNotFound,
     /// Compared without case.
     #[error("the email belongs to another user")]
     EmailTaken,
@@ -66,6 +68,7 @@ impl From<Error> for Failure {
         let code = match error {
             Error::UserNotFound => Code::UserNotFound,
             Error::TaskNotFound => Code::TaskNotFound,
+            Error::ApiKeyNotFound => Code::ApiKeyNotFound,
             Error::EmailTaken => Code::EmailTaken,
             Error::WalletTaken => Code::PrimaryWalletIdTaken,
             Error::InviteInvalid => Code::InviteInvalid,

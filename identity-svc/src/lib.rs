@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod account;
+mod api_key;
 mod auth;
 mod clients;
 pub mod config;

@@ -1,20 +1,23 @@
 //! The composition root of identity-svc.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::net::SocketAddr;
 
+use clap::{ArgMatches, Args as _, FromArgMatches as _};
 use futures::FutureExt as _;
+use futures::future::BoxFuture;
 use platform::{
     audit::AuditLog,
-    auth::{Revocations, ServiceToken, TokenIssuer, TokenVerifier},
+    auth::{Revocations, ServiceToken, TokenVerifier},
     clock::Clock,
     grpc::{client, server::Server},
-    service::{Application, Backbone, Database, Runtime},
+    service::{Application, Backbone, Database, OwnCommand, Runtime},
 };
 use proto::{
     audit::v1::audit_service_server::AuditServiceServer,
     identity::v1::{
-        auth_service_server::AuthServiceServer, revocation_service_server::RevocationServiceServer,
-        task_service_server::TaskServiceServer, user_service_server::UserServiceServer,
+        api_key_service_server::ApiKeyServiceServer, auth_service_server::AuthServiceServer,
+        revocation_service_server::RevocationServiceServer, task_service_server::TaskServiceServer,
+        user_service_server::UserServiceServer,
     },
 };
 use sqlx::PgPool;
@@ -22,9 +25,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     MIGRATOR, SCHEMA,
-    auth::{Auth, KnownServices, Sessions, Tokens, api_key, grpc::AuthGrpc},
+    api_key::{ApiKeys, grpc::ApiKeyGrpc},
+    auth::{
+        Auth, KnownServices, Sessions, Tokens, api_key,
+        grpc::AuthGrpc,
+        signing_keys::{self, SigningKeys},
+    },
     clients::wallet::Wallets,
-    config::Config,
+    config::{Config, KeyEncryption},
     consumers::{ORDERS, order_paid::EarnPurchaseReward},
     links::Links,
     mail::{self, Transport},
@@ -63,6 +71,12 @@ impl Application for Service {
         url_env: "IDENTITY_DATABASE_URL",
         owner_url_env: "IDENTITY_OWNER_DATABASE_URL",
     });
+    const COMMANDS: &'static [OwnCommand] = &[OwnCommand {
+        name: "rotate-keys",
+        about: "Make a new key sign tokens within seconds; nobody is logged out",
+        settings: KeyEncryption::augment_args,
+        run: rotate_keys,
+    }];
     type Config = Config;
 
     async fn build(config: Config, runtime: Runtime) -> anyhow::Result<Self> {
@@ -70,17 +84,17 @@ impl Application for Service {
             api_key::check_configured(key)?;
         }
         let services = KnownServices::new(&config.service_secrets.by_service())?;
-        let issuer = Arc::new(TokenIssuer::from_base64(&config.signing_key)?);
+        let sealing = config.key_encryption.sealing_key()?;
         let revocations = Revocations::own();
-        let verifier =
-            TokenVerifier::fixed(&issuer.jwks_json())?.with_revocations(revocations.clone());
-        let feed = Feed::new(config.database_url.clone(), revocations);
+        let feed = Feed::new(config.database_url.clone(), revocations.clone());
         let mut backbone =
             Backbone::connect::<Self>(&config.database_url, &config.nats, &runtime).await?;
         let (pool, clock, ids) = (backbone.pool(), runtime.clock, runtime.ids);
         let mode = config.common.auth;
         let hasher = Hasher::new(config.password_hashing.cost())?;
-        let tokens = Tokens::new(issuer, clock.clone(), ids.clone());
+        let keys = SigningKeys::load(pool.clone(), sealing, &ids).await?;
+        let verifier = own_verifier(keys.clone()).with_revocations(revocations);
+        let tokens = Tokens::new(keys.clone(), clock.clone(), ids.clone());
         let users = Users::new(pool.clone(), clock.clone(), ids.clone());
         let sessions = Sessions::new(
             pool.clone(),
@@ -90,6 +104,7 @@ impl Application for Service {
             hasher.clone(),
             ids.clone(),
         );
+        let api_keys = ApiKeys::new(pool.clone(), clock.clone(), ids.clone());
         let auth = Auth::new(pool.clone(), tokens, services, mode, clock.clone());
         auth.set_bootstrap_key(config.bootstrap_api_key.as_ref())
             .await?;
@@ -116,6 +131,7 @@ impl Application for Service {
         backbone.saga(provisioning.clone());
         backbone.consume(ORDERS, "OrderPaid", EarnPurchaseReward(rewards.clone()));
         let purged = sessions.clone();
+        backbone.worker("signing-keys", move |stop| keys.clone().follow(stop));
         backbone.worker("refresh-token-purge", move |stop| {
             purged.clone().purge(stop)
         });
@@ -138,6 +154,7 @@ impl Application for Service {
         .add_service(AuditServiceServer::new(audit_log))
         .add_service(AuthServiceServer::new(AuthGrpc { auth, sessions }))
         .add_service(RevocationServiceServer::new(RevocationGrpc(feed)))
+        .add_service(ApiKeyServiceServer::new(ApiKeyGrpc(api_keys)))
         .add_service(UserServiceServer::new(users))
         .add_service(TaskServiceServer::new(tasks));
         Ok(Self {
@@ -163,6 +180,22 @@ fn mail_worker(config: &Config, pool: &PgPool, clock: &Clock) -> anyhow::Result<
         Transport::new(settings, config.common.tls.insecure_peers)?,
     );
     Ok(worker?)
+}
+
+/// Verifies tokens with the keys that this process publishes.
+fn own_verifier(keys: SigningKeys) -> TokenVerifier {
+    TokenVerifier::fetched_by(move || {
+        let jwks_json = keys.jwks_json();
+        Box::pin(async move { Ok(jwks_json) })
+    })
+}
+
+/// Makes a new key sign tokens, for the command `rotate-keys`.
+fn rotate_keys(pool: PgPool, settings: ArgMatches) -> BoxFuture<'static, anyhow::Result<()>> {
+    Box::pin(async move {
+        let sealing = KeyEncryption::from_arg_matches(&settings)?.sealing_key()?;
+        signing_keys::rotate(&pool, &sealing).await
+    })
 }
 
 /// Makes the service's own tokens by signing them: identity-svc needs no call to itself.

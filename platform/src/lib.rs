@@ -27,6 +27,7 @@ pub mod patch;
 pub mod pg;
 pub mod rank;
 pub mod saga;
+pub mod sealing;
 pub mod service;
 pub mod telemetry;
 pub mod testing;

@@ -1,4 +1,4 @@
-//! Helpers for tests of several crates: waiting for a condition, leftovers, traces, and log lines.
+//! Helpers for tests of several crates: waiting for a condition, leftovers, tokens, traces, and log lines.
 
 use std::{
     io,
@@ -6,11 +6,12 @@ use std::{
     time::Duration,
 };
 
-use sqlx::{ConnectOptions as _, PgPool, postgres::PgConnectOptions};
+use secrecy::ExposeSecret as _;
+use sqlx::{ConnectOptions as _, PgConnection, PgPool, postgres::PgConnectOptions};
 use tokio::time::{Instant, interval};
 use tracing::{Level, Subscriber};
 
-use crate::{pg::Schema, telemetry};
+use crate::{auth::TokenIssuer, pg::Schema, sealing::SealingKey, telemetry};
 
 /// Waits until the condition holds; checks it every few milliseconds.
 ///
@@ -42,6 +43,21 @@ pub fn app_role_url(superuser: &PgConnectOptions, schema: Schema) -> String {
     let options = format!("-c role=guerdon_{}_app", schema.name());
     url.query_pairs_mut().append_pair("options", &options);
     url.to_string()
+}
+
+/// Opens the newest signing key that identity-svc has stored, to issue tokens that it would not: without
+/// a login, or without roles.
+pub async fn stored_issuer(
+    identity: &mut PgConnection,
+    key_encryption_key: &str,
+) -> anyhow::Result<TokenIssuer> {
+    let newest = "select key_id, sealed_seed from identity.signing_keys
+                  where signs_from <= now() order by signs_from desc limit 1";
+    let row = sqlx::query_as(newest).fetch_one(identity).await?;
+    let (key_id, sealed): (String, Vec<u8>) = row;
+    let key = SealingKey::from_base64(&key_encryption_key.into())?;
+    let seed = key.open(&format!("signing key {key_id}"), &sealed)?;
+    Ok(TokenIssuer::new(seed.expose_secret().try_into()?))
 }
 
 /// Checks that the schema has no unfinished work: unpublished events, dead letters, idempotency keys

@@ -18,8 +18,8 @@ use crate::{
 pub struct Secrets {
     /// The secret of each process but identity-svc, by its program.
     pub(crate) of_services: BTreeMap<&'static str, String>,
-    /// The seed of the Ed25519 key that signs tokens, base64url.
-    pub signing_key: String,
+    /// The key that seals the stored signing keys of tokens, base64url.
+    pub key_encryption_key: String,
     /// The first admin's API key.
     pub api_key: String,
     /// The passwords of the users of NATS.
@@ -57,7 +57,7 @@ impl Secrets {
                 .filter(|program| *program != Service::Identity.program())
                 .map(|program| (program, value_of(&service_secret(program), "")))
                 .collect(),
-            signing_key: value_of("IDENTITY_SIGNING_KEY", ""),
+            key_encryption_key: value_of(KEY_ENCRYPTION_KEY, ""),
             api_key: value_of("BOOTSTRAP_API_KEY", "gk_"),
             nats: Passwords::complete(|variable| value_of(variable, "")),
             database_password: value_of("DATABASE_PASSWORD", ""),
@@ -68,7 +68,7 @@ impl Secrets {
         let mut variables = self.service_secret_variables();
         variables.extend(
             [
-                ("IDENTITY_SIGNING_KEY", &self.signing_key),
+                (KEY_ENCRYPTION_KEY, &self.key_encryption_key),
                 ("BOOTSTRAP_API_KEY", &self.api_key),
                 ("DATABASE_PASSWORD", &self.database_password),
             ]
@@ -86,6 +86,9 @@ impl Secrets {
             .collect()
     }
 }
+
+/// The setting of identity-svc that holds its key.
+pub(crate) const KEY_ENCRYPTION_KEY: &str = "IDENTITY_KEY_ENCRYPTION_KEY";
 
 /// Returns the name of the secret of a program: `ORDERS_SERVICE_SECRET`.
 fn service_secret(program: &str) -> String {
@@ -119,7 +122,7 @@ mod tests {
     fn secrets_have_the_formats_that_the_services_expect() {
         let secrets = Secrets::generate();
         assert!(secrets.api_key.starts_with("gk_"));
-        let key = URL_SAFE_NO_PAD.decode(&secrets.signing_key).unwrap();
+        let key = URL_SAFE_NO_PAD.decode(&secrets.key_encryption_key).unwrap();
         assert_eq!(key.len(), 32);
     }
 }

@@ -9,7 +9,7 @@ use crate::{
     nats::users::{NatsAccess, OPERATOR},
     ports::Ports,
     roles::Roles,
-    secrets::Secrets,
+    secrets::{KEY_ENCRYPTION_KEY, Secrets},
     service::{Auth, GATEWAY, Replicas, Service},
 };
 
@@ -189,7 +189,7 @@ impl Wiring {
         env.push(variable(service.variable("DATABASE_URL"), database));
         if service == Service::Identity {
             env.extend(secrets.service_secret_variables());
-            env.push(variable("IDENTITY_SIGNING_KEY", &secrets.signing_key));
+            env.push(variable(KEY_ENCRYPTION_KEY, &secrets.key_encryption_key));
             env.push(variable("BOOTSTRAP_API_KEY", &secrets.api_key));
             env.push(variable("MAIL_DIR", self.mails.to_string_lossy()));
             env.push(variable("APP_URL", self.rest_url()));
@@ -283,7 +283,7 @@ mod tests {
         );
         assert_eq!(value(&env, "WALLET_DATABASE_URL"), None);
         assert_eq!(value(&env, "ORDERS_OWNER_DATABASE_URL"), None);
-        assert_eq!(value(&env, "IDENTITY_SIGNING_KEY"), None);
+        assert_eq!(value(&env, KEY_ENCRYPTION_KEY), None);
         assert_eq!(value(&env, "MAIL_DIR"), None);
         let nats = "nats://orders-svc:ORDERS_NATS_PASSWORD@127.0.0.1:1";
         assert_eq!(value(&env, "NATS_URL").as_deref(), Some(nats));

@@ -6,6 +6,7 @@ mod result;
 
 pub(crate) mod activity;
 pub(crate) mod addresses;
+pub(crate) mod api_keys;
 pub(crate) mod assets;
 pub(crate) mod audit_log;
 pub(crate) mod auth;

@@ -1,9 +1,10 @@
 //! API keys, tokens and open mode.
 
+use chrono::TimeDelta;
 use platform::error::{Code, Failure};
 use proto::identity::v1::ExchangeApiKeyResponse;
 
-use crate::harness::{ADMIN_KEY, TestApp, problem, problem_of};
+use crate::harness::{ADMIN_KEY, SEED, TestApp, problem, problem_of};
 
 const EXCHANGE: &str = "AuthService/ExchangeApiKey";
 
@@ -57,6 +58,51 @@ async fn two_credentials_are_refused_even_if_equal() {
         let detail = document["detail"].as_str().expect("a text");
         assert!(detail.starts_with("send one credential"), "{detail}");
     }
+}
+
+/// Returns the token of a request.
+fn token_in(request: reqwest::RequestBuilder) -> String {
+    let request = request.build().expect("a request");
+    let header = request.headers()["authorization"].to_str().expect("ASCII");
+    header.trim_start_matches("Bearer ").to_owned()
+}
+
+#[tokio::test]
+async fn forged_unsigned_expired_and_foreign_tokens_are_refused() {
+    let app = TestApp::start().await;
+    let user = token_in(app.user("GET", "/products"));
+    let admin = token_in(app.admin("GET", "/products"));
+    let [header, payload, signature] = parts(&user);
+    let [_, payload_of_admin, _] = parts(&admin);
+    // {"alg":"none"}
+    let unsigned = "eyJhbGciOiJub25lIn0";
+    let foreign = TestApp::issue(8, TimeDelta::zero());
+    let expired = TestApp::issue(SEED, TimeDelta::hours(-1));
+    for token in [
+        format!("{header}.{payload_of_admin}.{signature}"),
+        format!("{header}.{payload}."),
+        format!("{header}.{payload}"),
+        format!("{unsigned}.{payload_of_admin}."),
+        format!("{unsigned}.{payload_of_admin}.{signature}"),
+        foreign,
+        expired,
+        app.own_token.clone(),
+    ] {
+        let request = app.anonymous("GET", "/products").bearer_auth(&token);
+        problem(request, 401, "unauthenticated").await;
+    }
+    assert!(
+        app.services.take_calls().is_empty(),
+        "no service was called"
+    );
+    let request = app.anonymous("GET", "/products");
+    let valid = request.bearer_auth(TestApp::issue(SEED, TimeDelta::zero()));
+    assert_eq!(app.exchange(valid).await.status, 200);
+}
+
+fn parts(token: &str) -> [&str; 3] {
+    let parts: Vec<_> = token.split('.').collect();
+    parts.try_into().expect("three parts")
 }
 
 #[tokio::test]

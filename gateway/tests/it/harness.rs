@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use chrono::TimeDelta;
 use clap::Parser as _;
 use futures::FutureExt as _;
 use gateway::{Config, Gateway};
@@ -33,6 +34,9 @@ struct Args {
     #[command(flatten)]
     config: Config,
 }
+
+/// Each byte of the seed of the key that signs tokens.
+pub const SEED: u8 = 7;
 
 /// A running gateway, its clients and the services behind it.
 pub struct TestApp {
@@ -72,7 +76,7 @@ impl TestApp {
     /// Starts a gateway that checks tokens against these revocations.
     pub async fn start_knowing(revocations: Revocations, flags: &[&str]) -> Self {
         let services = FakeServices::start();
-        let issuer = TokenIssuer::new(&[7; 32]);
+        let issuer = TokenIssuer::new(&[SEED; 32]);
         let token = token(&issuer, Kind::Key, &[Role::Admin]);
         services.reply("AuthService/ExchangeApiKey", &exchanged(token));
         let anonymous_token = self::token(&issuer, Kind::Anonymous, &[Role::Admin]);
@@ -134,6 +138,12 @@ impl TestApp {
     ) -> RequestBuilder {
         let token = token(&self.issuer, kind, roles);
         self.anonymous(method, path).bearer_auth(token)
+    }
+
+    /// Issues a user's token at another time, with the key of this seed.
+    pub fn issue(seed: u8, at: TimeDelta) -> String {
+        let caller = caller(Kind::User, &[Role::User]);
+        sign(&TokenIssuer::new(&[seed; 32]), &caller, at)
     }
 
     pub async fn get(&self, path: &str) -> Exchange {
@@ -287,15 +297,22 @@ fn imported() -> ImportProductsResponse {
 }
 
 fn token(issuer: &TokenIssuer, kind: Kind, roles: &[Role]) -> String {
-    let caller = Caller {
+    sign(issuer, &caller(kind, roles), TimeDelta::zero())
+}
+
+fn caller(kind: Kind, roles: &[Role]) -> Caller {
+    Caller {
         kind,
         subject: ID.to_owned(),
         roles: roles.to_vec(),
-    };
+    }
+}
+
+fn sign(issuer: &TokenIssuer, caller: &Caller, at: TimeDelta) -> String {
     issuer.issue(Grant {
-        caller: &caller,
+        caller,
         version: 0,
-        now: Clock::system().now(),
+        now: Clock::system().now() + at,
         lifetime: Duration::from_mins(10),
         id: "t",
     })

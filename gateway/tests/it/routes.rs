@@ -30,6 +30,10 @@ async fn every_operation_calls_its_rpcs_and_responds_with_its_documented_status(
     GET /addresses 200: AddressService/ListAddresses
     POST /addresses 201: AddressService/CreateAddress
     GET /addresses/{address} 200: AddressService/GetAddress
+    GET /api-keys 200: ApiKeyService/ListApiKeys
+    POST /api-keys 201: ApiKeyService/CreateApiKey
+    DELETE /api-keys/{id} 204: ApiKeyService/DeleteApiKey
+    GET /api-keys/{id} 200: ApiKeyService/GetApiKey
     GET /assets 200: AssetService/ListAssets
     POST /assets 201: AssetService/CreateAsset
     GET /assets/{code} 200: AssetService/GetAsset

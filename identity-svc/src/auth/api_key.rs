@@ -25,6 +25,13 @@ pub(crate) struct ApiKey {
     pub(crate) token_version: i32,
     /// Until it expires.
     pub(crate) seconds_left: Option<i64>,
+    /// Whether its last use is to be recorded again.
+    pub(crate) is_use_old: bool,
+}
+
+/// Adds the prefix to a random text.
+pub(crate) fn with_prefix(random: &str) -> String {
+    format!("{PREFIX}{random}")
 }
 
 /// Hashes a key as it is stored. A plain hash is enough: keys are random, not chosen.

@@ -7,10 +7,12 @@ mod known_services;
 mod repo;
 mod service;
 pub(crate) mod sessions;
+pub(crate) mod signing_keys;
 mod tokens;
 
 use failure_limit::FailureLimit;
 pub(crate) use known_services::KnownServices;
+pub(crate) use repo::end_in_tx as end_key_in_tx;
 pub(crate) use service::Auth;
 pub(crate) use sessions::Sessions;
 pub(crate) use tokens::Tokens;

@@ -13,7 +13,8 @@ pub(super) async fn find_usable(
 ) -> Result<Option<ApiKey>, sqlx::Error> {
     let row = sqlx::query!(
         r#"select id as "id: ApiKeyId", roles, token_version,
-                  floor(extract(epoch from expires_at - now()))::bigint as seconds_left
+                  floor(extract(epoch from expires_at - now()))::bigint as seconds_left,
+                  coalesce(last_used_at < now() - interval '1 minute', true) as "is_use_old!"
            from identity.api_keys
            where key_hash = $1
              and revoked_at is null
@@ -31,7 +32,20 @@ pub(super) async fn find_usable(
             .collect(),
         token_version: row.token_version,
         seconds_left: row.seconds_left,
+        is_use_old: row.is_use_old,
     }))
+}
+
+/// Records that a key is used now, unless another process has done so within a minute.
+pub(super) async fn record_use(db: impl PgExecutor<'_>, id: ApiKeyId) -> Result<(), sqlx::Error> {
+    sqlx::query!(
+        "update identity.api_keys set last_used_at = now()
+         where id = $1 and coalesce(last_used_at < now() - interval '1 minute', true)",
+        id as _
+    )
+    .execute(db)
+    .await?;
+    Ok(())
 }
 
 /// Replaces the key stored under this id. Returns `false` if it is stored already, or none is.
@@ -75,7 +89,7 @@ pub(super) async fn insert_admin_in_tx(
 }
 
 /// Ends the key with this id. Returns `false` if it has ended already, or there is none.
-pub(super) async fn end_in_tx(
+pub(crate) async fn end_in_tx(
     conn: &mut PgConnection,
     id: ApiKeyId,
     now: DateTime<Utc>,

@@ -118,6 +118,11 @@ impl Auth {
         let lifetime = key.seconds_left.map_or(TOKEN_TTL, |seconds| {
             Duration::from_secs(seconds.max(1).unsigned_abs()).min(TOKEN_TTL)
         });
+        if key.is_use_old
+            && let Err(error) = repo::record_use(&self.pool, key.id).await
+        {
+            tracing::debug!(%error, "API keys: use not recorded, retrying with the next one");
+        }
         let caller = Caller {
             kind: Kind::Key,
             subject: key.id.to_string(),

@@ -1,18 +1,20 @@
 //! Signs tokens.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use platform::{
-    auth::{Caller, Grant, TokenIssuer},
+    auth::{Caller, Grant},
     clock::Clock,
     ids::Ids,
 };
 
-/// Signs tokens with the key of identity-svc. Cloning is cheap.
+use super::signing_keys::SigningKeys;
+
+/// Signs tokens with the current key of identity-svc. Cloning is cheap.
 #[derive(Debug, Clone)]
 pub(crate) struct Tokens {
-    issuer: Arc<TokenIssuer>,
+    keys: SigningKeys,
     clock: Clock,
     ids: Ids,
 }
@@ -25,26 +27,27 @@ pub(crate) struct Issued {
 }
 
 impl Tokens {
-    pub(crate) fn new(issuer: Arc<TokenIssuer>, clock: Clock, ids: Ids) -> Self {
-        Self { issuer, clock, ids }
+    pub(crate) fn new(keys: SigningKeys, clock: Clock, ids: Ids) -> Self {
+        Self { keys, clock, ids }
     }
 
     /// Returns the public keys as a JSON Web Key Set.
     pub(crate) fn jwks_json(&self) -> String {
-        self.issuer.jwks_json()
+        self.keys.jwks_json()
     }
 
     /// Signs a token of this caller, with its token version.
     pub(crate) fn issue(&self, caller: &Caller, version: i32, lifetime: Duration) -> Issued {
         let now = self.clock.now();
         let id = self.ids.uuid().to_string();
-        let token = self.issuer.issue(Grant {
+        let grant = Grant {
             caller,
             version,
             now,
             lifetime,
             id: &id,
-        });
+        };
+        let token = self.keys.sign(|issuer| issuer.issue(grant));
         Issued {
             token,
             expires_at: now + lifetime,

@@ -12,13 +12,14 @@ use platform::{
     grpc::client::{self, Client},
     idempotency,
     ids::Ids,
+    sealing::SealingKey,
     service::{Application as _, Runtime},
     testing,
 };
 use proto::identity::v1::{
-    CreateUserRequest, User, auth_service_client::AuthServiceClient,
-    revocation_service_client::RevocationServiceClient, task_service_client::TaskServiceClient,
-    user_service_client::UserServiceClient,
+    CreateUserRequest, User, api_key_service_client::ApiKeyServiceClient,
+    auth_service_client::AuthServiceClient, revocation_service_client::RevocationServiceClient,
+    task_service_client::TaskServiceClient, user_service_client::UserServiceClient,
 };
 use sqlx::PgPool;
 use tokio::task::JoinHandle;
@@ -33,7 +34,8 @@ pub(crate) const API_KEY: &str = "gk_bootstrap_0123456789abcdef";
 /// The secret of orders-svc.
 pub(crate) const SECRET: &str = "Orders-k3J9x0PqLr7sTz2Vb5Yw8Nc1Md4Fg6Ha";
 const SEED: [u8; 32] = [7; 32];
-const SEED_BASE64: &str = "BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc";
+/// The key that seals signing keys: 32 bytes in base64url.
+pub(crate) const KEY_ENCRYPTION_KEY: &str = "BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc";
 
 #[derive(Parser)]
 struct Flags {
@@ -96,7 +98,7 @@ impl TestApp {
             "--gateway-service-secret=Gateway-k3J9x0PqLr7sTz2Vb5Yw8Nc1Md4Fg6Ha".to_owned(),
             "--catalog-service-secret=Catalog-k3J9x0PqLr7sTz2Vb5Yw8Nc1Md4Fg6Ha".to_owned(),
             "--wallet-service-secret=Wallet-k3J9x0PqLr7sTz2Vb5Yw8Nc1Md4Fg6Ha".to_owned(),
-            format!("--signing-key={SEED_BASE64}"),
+            format!("--key-encryption-key={KEY_ENCRYPTION_KEY}"),
         ];
         let mut app = Self {
             pool,
@@ -109,6 +111,7 @@ impl TestApp {
             stop: CancellationToken::new(),
             running: tokio::spawn(async { Ok(()) }),
         };
+        store_signing_key(&app.pool).await;
         app.start_process(flags).await;
         app
     }
@@ -134,6 +137,13 @@ impl TestApp {
             .await
             .unwrap()
             .unwrap();
+    }
+
+    /// Returns the flag that names the service's database.
+    pub(crate) fn database_flag(&self) -> String {
+        let mut flags = self.common_flags.iter();
+        let flag = flags.find(|flag| flag.starts_with("--database-url="));
+        flag.expect("the service has a database").clone()
     }
 
     pub(crate) async fn stop(&mut self) {
@@ -186,6 +196,10 @@ impl TestApp {
         self.client(Some(caller)).service()
     }
 
+    pub(crate) fn api_keys_as(&self, caller: &Caller) -> ApiKeyServiceClient<Client> {
+        self.client(Some(caller)).service()
+    }
+
     pub(crate) fn users(&self) -> UserServiceClient<Client> {
         self.users_as(&admin())
     }
@@ -230,6 +244,22 @@ pub(crate) fn new_user(email: &str) -> CreateUserRequest {
         password: "Abcdefg1".to_owned(),
         ..CreateUserRequest::default()
     }
+}
+
+/// Stores the key that tests sign with, as an earlier process would have done.
+async fn store_signing_key(pool: &PgPool) {
+    let key_id = TokenIssuer::new(&SEED).key_id().to_owned();
+    let sealing = SealingKey::from_base64(&KEY_ENCRYPTION_KEY.into()).unwrap();
+    let sealed = sealing.seal(&format!("signing key {key_id}"), &SEED);
+    sqlx::query(
+        "insert into identity.signing_keys (key_id, sealed_seed, signs_from)
+         values ($1, $2, now()) on conflict do nothing",
+    )
+    .bind(key_id)
+    .bind(sealed)
+    .execute(pool)
+    .await
+    .unwrap();
 }
 
 /// Issues a token by the system's clock, whatever the service's clock is.

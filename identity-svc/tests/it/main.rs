@@ -3,6 +3,7 @@
 //! wallet-svc.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
+mod api_keys;
 mod auth;
 mod completions;
 mod fake_smtp;
@@ -14,6 +15,7 @@ mod referral_rewards;
 mod revocation;
 mod revocation_stream;
 mod sessions;
+mod signing_keys;
 mod task_calls;
 mod task_changes;
 mod tasks;

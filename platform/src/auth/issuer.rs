@@ -6,7 +6,6 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD as BASE64};
 use chrono::{DateTime, Utc};
 use ed25519_dalek::{SigningKey, pkcs8::EncodePrivateKey as _};
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
-use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
@@ -50,17 +49,9 @@ impl TokenIssuer {
         }
     }
 
-    /// Parses the seed from configuration: base64url of 32 bytes, padded or not.
-    pub fn from_base64(seed: &SecretString) -> anyhow::Result<Self> {
-        let text = seed.expose_secret().trim().trim_end_matches('=');
-        let bytes = BASE64
-            .decode(text)
-            .ok()
-            .and_then(|bytes| <[u8; 32]>::try_from(bytes).ok());
-        match bytes {
-            Some(seed) => Ok(Self::new(&seed)),
-            None => anyhow::bail!("the signing key is not base64url of 32 bytes"),
-        }
+    /// Returns the id of the key, which its tokens name as `kid`.
+    pub fn key_id(&self) -> &str {
+        &self.key_id
     }
 
     /// Signs a token.
@@ -88,13 +79,21 @@ impl TokenIssuer {
             .expect("plain claims and a well-formed key can always be signed")
     }
 
-    /// Returns the public key as a JSON Web Key Set (RFC 7517, RFC 8037).
+    /// Returns the public key as a JSON Web Key Set.
     pub fn jwks_json(&self) -> String {
-        let key = json!({
-            "kty": "OKP", "crv": "Ed25519", "use": "sig", "alg": "EdDSA",
-            "kid": self.key_id, "x": self.public,
-        });
-        json!({ "keys": [key] }).to_string()
+        Self::key_set([self])
+    }
+
+    /// Returns the public keys of issuers as a JSON Web Key Set (RFC 7517, RFC 8037).
+    pub fn key_set<'i>(issuers: impl IntoIterator<Item = &'i Self>) -> String {
+        let key = |issuer: &Self| {
+            json!({
+                "kty": "OKP", "crv": "Ed25519", "use": "sig", "alg": "EdDSA",
+                "kid": issuer.key_id, "x": issuer.public,
+            })
+        };
+        let keys: Vec<_> = issuers.into_iter().map(key).collect();
+        json!({ "keys": keys }).to_string()
     }
 }
 

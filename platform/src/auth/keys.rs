@@ -72,7 +72,7 @@ impl KeySource {
         })
     }
 
-    fn fetched_by<F>(fetch: F) -> Self
+    pub(super) fn fetched_by<F>(fetch: F) -> Self
     where
         F: Fn() -> BoxFuture<'static, anyhow::Result<String>> + Send + Sync + 'static,
     {

@@ -38,7 +38,7 @@ fn read<A: Application>(
     let matches = command.try_get_matches_from_mut(args)?;
     let parsed = match (matches.subcommand(), A::DATABASE) {
         (Some((name, matches)), Some(database)) if name != "serve" => {
-            DatabaseCommand::parse(name, matches, database, A::VERIFY)
+            DatabaseCommand::parse(name, matches, database, A::VERIFY, A::COMMANDS)
                 .map(|command| Invocation::Database(Box::new(command)))
         }
         (Some((_, matches)), _) => serve::<A>(matches),
@@ -62,7 +62,7 @@ fn command<A: Application>() -> Command {
         .args_conflicts_with_subcommands(true)
         .subcommand(serve.about("Serve; the default"));
     match A::DATABASE {
-        Some(database) => command.subcommands(database::commands(database, A::VERIFY)),
+        Some(database) => command.subcommands(database::commands(database, A::VERIFY, A::COMMANDS)),
         None => command,
     }
 }

@@ -8,7 +8,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use sqlx::PgPool;
 use uuid::Uuid;
 
-use super::{Database, Verify};
+use super::{Database, OwnCommand, Verify};
 use crate::{
     config::{self, Nats, Telemetry},
     messaging::{self, dead_letters},
@@ -32,6 +32,7 @@ enum Action {
     Replay(Replay),
     DeadLetters(DeadLetters),
     Verify(Verify),
+    Own(OwnCommand, ArgMatches),
 }
 
 #[derive(Args)]
@@ -60,7 +61,11 @@ enum DeadLetters {
 }
 
 /// Returns the commands on a database.
-pub(super) fn commands(database: Database, verify: Option<Verify>) -> Vec<Command> {
+pub(super) fn commands(
+    database: Database,
+    verify: Option<Verify>,
+    own: &'static [OwnCommand],
+) -> Vec<Command> {
     let owner = || {
         url(
             OWNER_URL,
@@ -88,6 +93,10 @@ pub(super) fn commands(database: Database, verify: Option<Verify>) -> Vec<Comman
     ]
     .into_iter()
     .chain(verify)
+    .chain(own.iter().map(|own| {
+        let command = Command::new(own.name).arg(app());
+        ((own.settings)(command), own.about)
+    }))
     .map(|(command, about)| {
         Telemetry::augment_args(command)
             .about(about)
@@ -113,11 +122,14 @@ impl DatabaseCommand {
         matches: &ArgMatches,
         database: Database,
         verify: Option<Verify>,
+        own: &'static [OwnCommand],
     ) -> Result<Self, clap::Error> {
-        let (url, action) = match (name, verify) {
-            ("migrate", _) => (OWNER_URL, Action::Migrate),
-            ("replay", _) => (URL, Action::Replay(Replay::from_arg_matches(matches)?)),
-            ("verify", Some(verify)) => (URL, Action::Verify(verify)),
+        let own = own.iter().find(|own| own.name == name);
+        let (url, action) = match (name, verify, own) {
+            (_, _, Some(own)) => (URL, Action::Own(*own, matches.clone())),
+            ("migrate", ..) => (OWNER_URL, Action::Migrate),
+            ("replay", ..) => (URL, Action::Replay(Replay::from_arg_matches(matches)?)),
+            ("verify", Some(verify), _) => (URL, Action::Verify(verify)),
             _ => (
                 URL,
                 Action::DeadLetters(DeadLetters::from_arg_matches(matches)?),
@@ -157,6 +169,7 @@ impl DatabaseCommand {
                 Ok(())
             }
             Action::Verify(verify) => verify(self.pool()?).await,
+            Action::Own(own, settings) => (own.run)(self.pool()?, settings.clone()).await,
             Action::DeadLetters(DeadLetters::List) => show(&self.pool()?, schema).await,
             Action::DeadLetters(DeadLetters::Retry { event_id, nats }) => {
                 let js = broker(nats).await?;

@@ -129,6 +129,8 @@ pub trait Application: Sized + Send + 'static {
     const DATABASE: Option<Database> = None;
     /// Checks the data for consistency; with it comes the command `verify`.
     const VERIFY: Option<Verify> = None;
+    /// Commands of the service's own on its schema.
+    const COMMANDS: &'static [OwnCommand] = &[];
     /// Settings from flags and the environment.
     type Config: Settings;
 
@@ -147,6 +149,19 @@ pub trait Application: Sized + Send + 'static {
 
 /// Checks the data of a schema; an error says what is inconsistent.
 pub type Verify = fn(PgPool) -> BoxFuture<'static, anyhow::Result<()>>;
+
+/// A command of one service on its schema, as the app role.
+#[derive(Debug, Clone, Copy)]
+pub struct OwnCommand {
+    /// Name on the command line.
+    pub name: &'static str,
+    /// Description in `--help`, one line.
+    pub about: &'static str,
+    /// Adds its settings.
+    pub settings: fn(clap::Command) -> clap::Command,
+    /// Runs it with its settings.
+    pub run: fn(PgPool, clap::ArgMatches) -> BoxFuture<'static, anyhow::Result<()>>,
+}
 
 /// The schema of a service and the access to it.
 #[derive(Debug, Clone, Copy)]

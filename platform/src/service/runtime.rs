@@ -36,7 +36,7 @@ impl Runtime {
     }
 
     /// Returns verifier and token: identity-svc's unless they are replaced. identity-svc makes its own
-    /// from its signing key.
+    /// from its signing keys.
     pub fn auth(
         &self,
         service: &'static str,

@@ -22,6 +22,20 @@ pub const USERS: ListTable = ListTable::new(
     ],
 );
 
+/// `GET /api-keys`.
+pub const API_KEYS: ListTable = ListTable::new(
+    "api_keys",
+    &[
+        Field::new("createdAt", Class::Time).sortable(),
+        Field::new("expiresAt", Class::Time).sortable().nullable(),
+        Field::new("id", Class::Id),
+        Field::new("lastUsedAt", Class::Time).sortable().nullable(),
+        Field::new("name", Class::ILike).sortable(),
+        Field::new("role", Class::Enum(&["admin", "user"])),
+        Field::new("updatedAt", Class::Time),
+    ],
+);
+
 /// `GET /tasks`.
 pub const TASKS: ListTable = ListTable::new(
     "tasks",

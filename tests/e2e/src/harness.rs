@@ -5,8 +5,10 @@ use std::{
     time::{Duration, Instant},
 };
 
+use platform::{auth::TokenIssuer, testing};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
+use sqlx::{Connection as _, PgConnection};
 use stack::{Stack, StackOptions};
 
 /// The limit for effects of background work.
@@ -212,18 +214,28 @@ impl TestApp {
         .await;
     }
 
+    /// Returns an issuer with the key of the stack's identity-svc.
+    pub async fn token_issuer(&self) -> TokenIssuer {
+        let key = &self.stack.wiring().secrets.key_encryption_key;
+        let issuer = testing::stored_issuer(&mut self.connect().await, key).await;
+        issuer.expect("identity-svc has stored its key")
+    }
+
     async fn unpublished(&self) -> i64 {
-        let url = self.stack.wiring().admin_url().expect("a url");
-        let mut connection = <sqlx::PgConnection as sqlx::Connection>::connect(&url).await;
         let count = "select (select count(*) from catalog.outbox_pending)
                           + (select count(*) from orders.outbox_pending)
                           + (select count(*) from wallet.outbox_pending)
                           + (select count(*) from identity.outbox_pending)";
-        let connection = connection.as_mut().expect("Postgres responds");
         sqlx::query_scalar(count)
-            .fetch_one(connection)
+            .fetch_one(&mut self.connect().await)
             .await
             .expect("a count")
+    }
+
+    async fn connect(&self) -> PgConnection {
+        let url = self.stack.wiring().admin_url().expect("a url");
+        let connection = PgConnection::connect(&url).await;
+        connection.expect("Postgres responds")
     }
 }
 

@@ -40,7 +40,7 @@ pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
         wallets: 1,
         server: arguments.server,
     })?;
-    let token = rpc::admin_token(&environment)?;
+    let token = rpc::admin_token(&environment).await?;
     let channels = rpc::wallets(&environment, 1, 4).await?;
     let mut conn = environment.connect(None).await?;
     let mut correct = 0;

@@ -11,6 +11,7 @@ mod ledger;
 mod lists;
 mod machine;
 mod outage;
+mod passwords;
 mod revocations;
 mod rpc;
 mod starts;
@@ -39,6 +40,9 @@ enum Program {
     Outage(outage::Arguments),
     /// 200 blocks of a user: its token is refused at gateways and services within a second.
     Revocations(revocations::Arguments),
+    /// 1000 wrong passwords against one account: others are not slowed down and log in; and an unknown
+    /// email takes as long as a wrong password.
+    Passwords(passwords::Arguments),
     /// Starts on busy ports: every one of them succeeds; run it as
     /// `cargo stack exec -- target/debug/load starts`.
     Starts(starts::Arguments),
@@ -92,6 +96,7 @@ fn main() -> anyhow::Result<()> {
         Program::Starts(arguments) => starts::run(&arguments),
         Program::Outage(arguments) => runtime.block_on(outage::run(arguments)),
         Program::Revocations(arguments) => runtime.block_on(revocations::run(arguments)),
+        Program::Passwords(arguments) => runtime.block_on(passwords::run(arguments)),
         Program::Debits(arguments) => runtime.block_on(debits::run(arguments)),
         Program::Seed(Seed::Transactions(arguments)) => runtime.block_on(lists::seed(arguments)),
     }

@@ -56,7 +56,7 @@ pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
         .map(|_| Histogram::<u64>::new(3))
         .collect::<Result<_, _>>()?;
     for version in 0..arguments.tries {
-        let token = rpc::user_token(&environment, &user.id, version)?;
+        let token = rpc::user_token(&environment, &user.id, version).await?;
         let refused = user.block_and_time(&processes, &token).await?;
         for (times, refused) in times.iter_mut().zip(refused) {
             times.record(u64::try_from(refused.as_micros())?)?;

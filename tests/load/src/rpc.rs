@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use platform::{
-    auth::{Caller, Grant, Kind, Role, TokenIssuer},
+    auth::{Caller, Grant, Kind, Role},
     clock::Clock,
     error::Failure,
+    testing,
 };
 use proto::wallet::v1::{GetSettingsRequest, settings_service_client::SettingsServiceClient};
 use stack::Service;
@@ -52,27 +53,32 @@ async fn connect(url: String) -> anyhow::Result<Channel> {
 }
 
 /// Signs a token of an admin, valid for an hour, as identity-svc does for an API key.
-pub fn admin_token(environment: &Environment) -> anyhow::Result<Token> {
-    sign(environment, Kind::Key, "load", 0)
+pub async fn admin_token(environment: &Environment) -> anyhow::Result<Token> {
+    sign(environment, Kind::Key, "load", 0).await
 }
 
 /// Signs a token of a user with this token version, valid for an hour.
-pub fn user_token(environment: &Environment, id: &str, version: i32) -> anyhow::Result<Token> {
-    sign(environment, Kind::User, id, version)
+pub async fn user_token(
+    environment: &Environment,
+    id: &str,
+    version: i32,
+) -> anyhow::Result<Token> {
+    sign(environment, Kind::User, id, version).await
 }
 
 /// Signs a token of orders-svc, which alone may post to the ledger, valid for an hour.
-pub fn ledger_token(environment: &Environment) -> anyhow::Result<Token> {
-    sign(environment, Kind::Service, Service::Orders.program(), 0)
+pub async fn ledger_token(environment: &Environment) -> anyhow::Result<Token> {
+    sign(environment, Kind::Service, Service::Orders.program(), 0).await
 }
 
-fn sign(
+async fn sign(
     environment: &Environment,
     kind: Kind,
     subject: &str,
     version: i32,
 ) -> anyhow::Result<Token> {
-    let key = environment.stack.wiring().secrets.signing_key.clone();
+    let key = &environment.stack.wiring().secrets.key_encryption_key;
+    let issuer = testing::stored_issuer(&mut environment.connect(None).await?, key).await?;
     let caller = Caller {
         kind,
         subject: subject.to_owned(),
@@ -81,7 +87,7 @@ fn sign(
             Kind::Key | Kind::Service | Kind::Anonymous => Role::Admin,
         }],
     };
-    let token = TokenIssuer::from_base64(&key.into())?.issue(Grant {
+    let token = issuer.issue(Grant {
         caller: &caller,
         version,
         now: Clock::system().now(),

@@ -1,5 +1,6 @@
-//! Authentication, users and tasks.
+//! Authentication, API keys, users and tasks.
 
+mod api_keys;
 mod auth;
 mod tasks;
 mod users;
@@ -8,8 +9,13 @@ use super::route::Route;
 
 /// Returns the rows of the context, in one file a resource.
 pub(super) fn routes() -> Vec<Route> {
-    [auth::routes(), users::routes(), tasks::routes()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        auth::routes(),
+        api_keys::routes(),
+        users::routes(),
+        tasks::routes(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }

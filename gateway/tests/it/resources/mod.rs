@@ -2,6 +2,7 @@
 
 mod activity;
 mod addresses;
+mod api_keys;
 mod assets;
 mod audit_log;
 mod auth;

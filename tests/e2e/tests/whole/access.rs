@@ -10,7 +10,6 @@ use platform::{
     clock::Clock,
 };
 use reqwest::{Client, Method};
-use secrecy::SecretString;
 use serde_json::Value;
 use stack::{Auth, StackOptions};
 
@@ -113,9 +112,8 @@ fn configure_payment_methods(app: &TestApp) {
 async fn every_route_gives_every_caller_what_the_page_says() {
     let mut options = StackOptions::for_test("access").expect("options");
     options.auth = Auth::Required;
-    let key = SecretString::from(options.secrets.signing_key.clone());
-    let tokens = Tokens(TokenIssuer::from_base64(&key).expect("the stack's key"));
     let app = TestApp::start(options).await;
+    let tokens = Tokens(app.token_issuer().await);
     configure_payment_methods(&app);
     let admin = tokens.of(Kind::Key, "admin", &[Role::Admin]);
     let app = app.with_header("authorization", &format!("Bearer {admin}"));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use e2e::{TestApp, text};
 use platform::{
-    auth::{Caller, Grant, Kind, Role, TokenIssuer},
+    auth::{Caller, Grant, Kind, Role},
     clock::Clock,
 };
 use proto::wallet::v1::{
@@ -13,7 +13,7 @@ use proto::wallet::v1::{
 };
 use reqwest::StatusCode;
 use serde_json::{Value, json};
-use stack::{Auth, Service, Stack, StackOptions};
+use stack::{Auth, Service, StackOptions};
 use tonic::{
     Code, Request,
     transport::{Channel, Endpoint},
@@ -30,15 +30,13 @@ async fn start(name: &str) -> TestApp {
 }
 
 /// Signs the token of a user, as at a login.
-fn sign(stack: &Stack, user: &Value) -> String {
+async fn sign(app: &TestApp, user: &Value) -> String {
     let caller = Caller {
         kind: Kind::User,
         subject: text(&user["id"]).to_owned(),
         roles: vec![Role::User],
     };
-    let key = stack.wiring().secrets.signing_key.clone();
-    let issuer = TokenIssuer::from_base64(&key.into()).expect("a key");
-    issuer.issue(Grant {
+    app.token_issuer().await.issue(Grant {
         caller: &caller,
         version: 0,
         now: Clock::system().now(),
@@ -64,7 +62,7 @@ impl Client {
             .await;
         Self {
             url: format!("{}/wallets", app.base()),
-            token: sign(&app.stack, user),
+            token: sign(app, user).await,
             wallet: text(&user["primaryWalletId"]).to_owned(),
             service: connected.expect("wallet-svc listens"),
         }

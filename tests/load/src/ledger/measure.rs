@@ -75,7 +75,7 @@ impl Route {
         workload: Workload,
         replicas: usize,
     ) -> anyhow::Result<Self> {
-        let token = rpc::ledger_token(environment)?;
+        let token = rpc::ledger_token(environment).await?;
         let channels = rpc::wallets(environment, replicas, CONNECTIONS).await?;
         let default_wallet = rpc::default_wallet(channels[0].clone(), &token).await?;
         Ok(Self {

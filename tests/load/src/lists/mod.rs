@@ -72,7 +72,7 @@ pub async fn run(server: Server) -> anyhow::Result<()> {
     // Existing connections do not log.
     environment.stack.stop("wallet-svc")?;
     environment.stack.start_again("wallet-svc", &[])?;
-    let token = rpc::admin_token(&environment)?;
+    let token = rpc::admin_token(&environment).await?;
     let channel = rpc::wallets(&environment, 1, 1).await?.remove(0);
     let mut missed = Vec::new();
     for query in queries::all(channel.clone(), &token).await? {

@@ -2,6 +2,7 @@
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD as BASE64};
 use platform::{
+    audit::{self, Entry},
     auth::Caller,
     clock::Clock,
     idempotency::{self, Key, Reply, Started},
@@ -74,6 +75,8 @@ impl ApiKeys {
             created_at: now,
         };
         repo::insert_in_tx(&mut work, &created, &credential::hash(&secret)).await?;
+        let entry = Entry::new("api_key", "api_key.created", created.id);
+        audit::record_in_tx(&mut work, SCHEMA, entry).await?;
         let reply = work.commit(convert::api_key(created)).await?;
         Ok(Created {
             reply,
@@ -104,6 +107,8 @@ impl ApiKeys {
         revocation::revoke_key_in_tx(&mut tx, id).await?;
         let event = events::revoked(self.ids.uuid(), id);
         outbox::append_in_tx(&mut tx, SCHEMA, [event]).await?;
+        let entry = Entry::new("api_key", "api_key.revoked", id);
+        audit::record_in_tx(&mut tx, SCHEMA, entry).await?;
         Ok(tx.commit().await?)
     }
 }

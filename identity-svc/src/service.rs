@@ -3,8 +3,7 @@
 use std::net::SocketAddr;
 
 use clap::{ArgMatches, Args as _, FromArgMatches as _};
-use futures::FutureExt as _;
-use futures::future::BoxFuture;
+use futures::{FutureExt as _, future::BoxFuture};
 use platform::{
     audit::AuditLog,
     auth::{Revocations, ServiceToken, TokenVerifier},

@@ -106,6 +106,10 @@ impl Samples {
     async fn value(&self, app: &TestApp, parent: &str, name: &str, before: &[String]) -> String {
         let created = match (parent, name) {
             ("addresses", _) => return "owned-address".to_owned(),
+            ("api-keys", _) => {
+                let key = json!({"name": "Sample", "roles": ["user"]});
+                app.create("/api-keys", key).await
+            }
             ("assets", _) => return "points".to_owned(),
             ("payment-methods", _) => {
                 let methods = app.get_data("/payment-methods").await;

@@ -10,7 +10,7 @@ use sqlx::PgPool;
 
 use crate::harness::{KEY_ENCRYPTION_KEY, SECRET, TestApp, admin};
 
-const SOON: Duration = Duration::from_secs(20);
+const ROTATION_TIMEOUT: Duration = Duration::from_secs(20);
 
 async fn start(pool: PgPool) -> TestApp {
     TestApp::start_with(pool, Clock::system(), &[]).await
@@ -71,11 +71,11 @@ async fn a_rotation_logs_nobody_out_and_ends_the_old_key_later(pool: PgPool) {
     let old = signing(&app).await;
     assert!(!rotate(&app, "short"), "a malformed key is refused");
     assert!(rotate(&app, KEY_ENCRYPTION_KEY));
-    eventually("both keys are published", SOON, async || {
+    eventually("both keys are published", ROTATION_TIMEOUT, async || {
         published(&app).await.len() == 2
     })
     .await;
-    eventually("the new key signs", SOON, async || {
+    eventually("the new key signs", ROTATION_TIMEOUT, async || {
         signing(&app).await != old
     })
     .await;
@@ -86,7 +86,7 @@ async fn a_rotation_logs_nobody_out_and_ends_the_old_key_later(pool: PgPool) {
 
     app.execute("update identity.signing_keys set signs_from = signs_from - interval '31 minutes'")
         .await;
-    eventually("the old key is withdrawn", SOON, async || {
+    eventually("the old key is withdrawn", ROTATION_TIMEOUT, async || {
         !published(&app).await.contains(&old)
     })
     .await;

@@ -70,6 +70,12 @@ impl<T> From<Id<T>> for Value {
     }
 }
 
+impl From<DateTime<Utc>> for Value {
+    fn from(time: DateTime<Utc>) -> Self {
+        Self::Time(time)
+    }
+}
+
 impl From<&str> for Value {
     fn from(text: &str) -> Self {
         Self::Text(text.to_owned())

@@ -22,17 +22,20 @@ pub(super) enum BaseFilter {
 }
 
 /// Where a field of ids, codes or enums lies, if not in one column.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) enum FieldMapping {
     AnyOf(&'static [&'static str]),
     Array(&'static str),
+    /// An expression with the value at each `?`.
+    With(&'static str, Value),
 }
 
 impl FieldMapping {
-    pub(super) fn push(self, sql: &mut Sql, class: Class, membership: &Membership) {
+    pub(super) fn push(&self, sql: &mut Sql, class: Class, membership: &Membership) {
         match self {
             Self::AnyOf(columns) => push_any_of(sql, columns, class, membership),
             Self::Array(column) => push_overlap(sql, column, membership),
+            Self::With(expression, value) => push_with(sql, expression, value, membership),
         }
     }
 }
@@ -129,14 +132,34 @@ pub(super) fn push_any_of(sql: &mut Sql, columns: &[&str], class: Class, members
 /// not (u.roles && $1)
 /// ```
 fn push_overlap(sql: &mut Sql, column: &str, membership: &Membership) {
-    let (not, values) = match membership {
-        Membership::Equals(value) => ("", std::slice::from_ref(value)),
-        Membership::In(values) => ("", values.as_slice()),
-        Membership::NotIn(values) => ("not ", values.as_slice()),
-    };
+    let (not, values) = polarity(membership);
     sql.push(format_args!("{not}({column} && "));
     push_values(sql, values);
     sql.push(")");
+}
+
+/// Pushes a condition on an expression with a value in it, which is never null.
+///
+/// ```sql
+/// (case when t.expired_at <= $1 then 'expired' else t.state end) = any($2)
+/// not (case when t.expired_at <= $1 then 'expired' else t.state end) = any($2)
+/// ```
+fn push_with(sql: &mut Sql, expression: &str, value: &Value, membership: &Membership) {
+    let (not, values) = polarity(membership);
+    sql.push(not);
+    push_base_filter(sql, expression, Some(value));
+    sql.push(" = any(");
+    push_values(sql, values);
+    sql.push(")");
+}
+
+/// Returns `not ` and the values that are excluded, or nothing and the values that are wanted.
+fn polarity(membership: &Membership) -> (&'static str, &[Value]) {
+    match membership {
+        Membership::Equals(value) => ("", std::slice::from_ref(value)),
+        Membership::In(values) => ("", values.as_slice()),
+        Membership::NotIn(values) => ("not ", values.as_slice()),
+    }
 }
 
 /// Pushes a comparison of a column or expression.

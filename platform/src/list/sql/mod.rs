@@ -187,6 +187,25 @@ impl List {
         self
     }
 
+    /// Maps a field of codes or enums to an expression with the value at each `?`, never null:
+    /// `.column_with("status", "case when t.expired_at <= ? then 'expired' else t.state end", now)`.
+    /// It cannot be sorted by.
+    ///
+    /// ```sql
+    /// … where true and (case when t.expired_at <= $1 then 'expired' else t.state end) = any($2) …
+    /// ```
+    #[must_use]
+    pub fn column_with(
+        mut self,
+        field: &'static str,
+        expression: &'static str,
+        value: impl Into<Value>,
+    ) -> Self {
+        let mapping = FieldMapping::With(expression, value.into());
+        self.mappings.push((field, mapping));
+        self
+    }
+
     /// Maps a flag to the condition that it adds when it is `true`:
     /// `.flag("hideDrafts", "o.order_status <> 'draft'")`.
     ///
@@ -218,7 +237,7 @@ impl List {
             Predicate::Scalar(comparison) => push_comparison(sql, &column, comparison),
             Predicate::Flag(on) => match mapped(&self.flags, field) {
                 Some(condition) => {
-                    let condition = if *on { condition } else { "true" };
+                    let condition = if *on { *condition } else { "true" };
                     sql.push(format_args!("({condition})"));
                 }
                 None => {
@@ -244,8 +263,10 @@ impl List {
 
     /// Returns the column or expression of a field.
     fn expression(&self, field: &Field) -> Cow<'static, str> {
-        mapped(&self.columns, field)
-            .map_or_else(|| self.default_column(field.name).into(), Cow::Borrowed)
+        mapped(&self.columns, field).map_or_else(
+            || self.default_column(field.name).into(),
+            |column| Cow::Borrowed(*column),
+        )
     }
 
     /// Returns the name that columns are taken from; empty where there is none.
@@ -269,11 +290,11 @@ impl List {
     }
 }
 
-fn mapped<T: Copy>(mappings: &[(&'static str, T)], field: &Field) -> Option<T> {
+fn mapped<'m, T>(mappings: &'m [(&'static str, T)], field: &Field) -> Option<&'m T> {
     let mut mappings = mappings.iter();
     mappings
         .find(|(name, _)| *name == field.name)
-        .map(|(_, mapping)| *mapping)
+        .map(|(_, mapping)| mapping)
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use platform::{
 use crate::{
     ledger::{LedgerError, Side},
     posting::PostingError,
+    wallet::model::WalletId,
 };
 
 /// Why a use case failed.
@@ -21,9 +22,11 @@ pub(crate) enum Error {
     /// The address does not exist, or the caller may not see it.
     #[error("address not found")]
     AddressNotFound,
-    /// Codes are unique regardless of case.
     #[error("the owner of a primary wallet and of the default wallet never changes")]
     OwnerIsFixed,
+    #[error("wallet {0} holds or expects money")]
+    WalletNotEmpty(WalletId),
+    /// Codes are unique regardless of case.
     #[error("an asset has this code already")]
     CodeTaken,
     #[error("a system asset can change only in enabled, customData and logo")]
@@ -70,6 +73,7 @@ impl From<Error> for Failure {
             Error::OwnerIsFixed => {
                 return of_field(Code::InvalidState, "ownerId", error.to_string());
             }
+            Error::WalletNotEmpty(_) => Code::InvalidState,
             Error::CodeTaken => return of_field(Code::CodeTaken, "code", error.to_string()),
             Error::AssetReadOnly => Code::AssetReadOnly,
             Error::DecimalPlacesInUse => {

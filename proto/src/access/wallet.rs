@@ -21,6 +21,7 @@ pub const TABLE: Table = Table {
         admins("WalletService/UpdateWallet")
             .and(&[IDENTITY])
             .does("wallet.updated"),
+        only(&[IDENTITY], "WalletService/CloseWallets").does("wallet.closed"),
         owners("TransactionService/GetTransaction", OWN_TRANSACTIONS),
         owners("TransactionService/ListTransactions", OWN_TRANSACTIONS),
         owners("TransactionService/ListActivity", OWN_TRANSACTIONS),

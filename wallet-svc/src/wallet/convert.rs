@@ -45,6 +45,11 @@ pub(crate) fn time(at: &prost_types::Timestamp) -> Result<DateTime<Utc>, Failure
     })
 }
 
+/// Reads the owner of wallets.
+pub(crate) fn owner(id: &str) -> Result<UserId, Failure> {
+    UserId::parse(id).map_err(|invalid| invalid.at("ownerId"))
+}
+
 /// Reads a new wallet.
 pub(crate) fn new_wallet(request: wire::CreateWalletRequest) -> Result<NewWallet, Failure> {
     let mut fields = Fields::of_create();

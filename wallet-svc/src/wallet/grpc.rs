@@ -2,9 +2,10 @@
 
 use platform::grpc::{Call, respond};
 use proto::wallet::v1::{
-    CreateWalletRequest, CreateWalletResponse, GetTotalBalanceRequest, GetTotalBalanceResponse,
-    GetWalletBalanceRequest, GetWalletBalanceResponse, GetWalletRequest, GetWalletResponse,
-    ListWalletsRequest, ListWalletsResponse, UpdateWalletRequest, UpdateWalletResponse,
+    CloseWalletsRequest, CloseWalletsResponse, CreateWalletRequest, CreateWalletResponse,
+    GetTotalBalanceRequest, GetTotalBalanceResponse, GetWalletBalanceRequest,
+    GetWalletBalanceResponse, GetWalletRequest, GetWalletResponse, ListWalletsRequest,
+    ListWalletsResponse, UpdateWalletRequest, UpdateWalletResponse,
     wallet_service_server::WalletService,
 };
 use tonic::{Request, Response, Status};
@@ -61,6 +62,15 @@ impl WalletService for WalletGrpc {
         let wallet = self.0.update(&caller, &id, patch).await?;
         let wallet = Some(convert::wallet(&wallet));
         Ok(Response::new(UpdateWalletResponse { wallet }))
+    }
+
+    async fn close_wallets(
+        &self,
+        request: Request<CloseWalletsRequest>,
+    ) -> Result<Response<CloseWalletsResponse>, Status> {
+        let Call { body, .. } = Call::of(request)?;
+        self.0.close_all(convert::owner(&body.owner_id)?).await?;
+        Ok(Response::new(CloseWalletsResponse {}))
     }
 
     async fn get_wallet_balance(

@@ -1,5 +1,6 @@
 //! Wallets and their balances.
 
+mod closing;
 pub(crate) mod convert;
 pub(crate) mod events;
 pub(crate) mod grpc;

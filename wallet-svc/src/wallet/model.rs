@@ -111,6 +111,22 @@ impl Wallet {
         if after == *self {
             return Ok(None);
         }
+        Ok(Some(self.changed(after, now)))
+    }
+
+    /// Locks the wallet of a user who is deleted, and removes its name, which may be the user's; returns
+    /// `None` if that changes nothing.
+    pub(crate) fn closed(&self, now: DateTime<Utc>) -> Option<(Self, Option<LockChange>)> {
+        let after = Self {
+            name: None,
+            locked: true,
+            ..self.clone()
+        };
+        (after != *self).then(|| self.changed(after, now))
+    }
+
+    /// Completes a change of the wallet's fields.
+    fn changed(&self, mut after: Self, now: DateTime<Utc>) -> (Self, Option<LockChange>) {
         after.updated_at = now.max(self.updated_at);
         let change = match (self.locked, after.locked) {
             (false, true) => Some(LockChange::Locked),
@@ -118,7 +134,7 @@ impl Wallet {
             _ => None,
         };
         after.version += i64::from(change.is_some());
-        Ok(Some((after, change)))
+        (after, change)
     }
 }
 
@@ -188,6 +204,16 @@ mod tests {
         assert_eq!((renamed.version, change), (2, None));
         assert_eq!(renamed.name.as_deref(), Some("b"));
         assert_eq!(renamed.updated_at, now);
+    }
+
+    #[test]
+    fn a_closed_wallet_is_locked_and_nameless() {
+        let now = wallet().updated_at + chrono::TimeDelta::seconds(1);
+        let (closed, change) = wallet().closed(now).unwrap();
+        assert_eq!((closed.locked, closed.name.as_ref()), (true, None));
+        assert_eq!((closed.version, change), (2, Some(LockChange::Locked)));
+        assert_eq!(closed.updated_at, now);
+        assert_eq!(closed.closed(now), None);
     }
 
     #[test]

@@ -31,10 +31,10 @@ const MAX_REFERENCE_ATTEMPTS: usize = 5;
 /// The use cases of wallets.
 #[derive(Debug, Clone)]
 pub(crate) struct Wallets {
-    pool: PgPool,
+    pub(super) pool: PgPool,
     users: Users,
-    clock: Clock,
-    ids: Ids,
+    pub(super) clock: Clock,
+    pub(super) ids: Ids,
 }
 
 impl Wallets {

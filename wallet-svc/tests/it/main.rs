@@ -10,6 +10,7 @@ mod asset_updates;
 mod assets;
 mod audit;
 mod bonuses;
+mod closing;
 mod contention;
 mod conversions;
 mod database_errors;

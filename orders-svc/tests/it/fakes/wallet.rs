@@ -9,13 +9,13 @@ use platform::{
     money::Amount,
 };
 use proto::wallet::v1::{
-    BalanceEntry, CaptureRequest, CaptureResponse, CreateWalletRequest, CreateWalletResponse,
-    GetOperationRequest, GetOperationResponse, GetSettingsRequest, GetSettingsResponse,
-    GetTotalBalanceRequest, GetTotalBalanceResponse, GetWalletBalanceRequest,
-    GetWalletBalanceResponse, GetWalletRequest, GetWalletResponse, HoldRequest, HoldResponse,
-    ListWalletsRequest, ListWalletsResponse, PostRequest, PostResponse, Posting, RefundRequest,
-    RefundResponse, ReleaseRequest, ReleaseResponse, Settings, Transaction, UpdateWalletRequest,
-    UpdateWalletResponse, ledger_service_server::LedgerService,
+    BalanceEntry, CaptureRequest, CaptureResponse, CloseWalletsRequest, CloseWalletsResponse,
+    CreateWalletRequest, CreateWalletResponse, GetOperationRequest, GetOperationResponse,
+    GetSettingsRequest, GetSettingsResponse, GetTotalBalanceRequest, GetTotalBalanceResponse,
+    GetWalletBalanceRequest, GetWalletBalanceResponse, GetWalletRequest, GetWalletResponse,
+    HoldRequest, HoldResponse, ListWalletsRequest, ListWalletsResponse, PostRequest, PostResponse,
+    Posting, RefundRequest, RefundResponse, ReleaseRequest, ReleaseResponse, Settings, Transaction,
+    UpdateWalletRequest, UpdateWalletResponse, ledger_service_server::LedgerService,
     settings_service_server::SettingsService, wallet_service_server::WalletService,
 };
 use tonic::{Request, Response, Status};
@@ -228,6 +228,13 @@ impl WalletService for FakePeers {
         &self,
         _: Request<GetTotalBalanceRequest>,
     ) -> Result<Response<GetTotalBalanceResponse>, Status> {
+        uncalled()
+    }
+
+    async fn close_wallets(
+        &self,
+        _: Request<CloseWalletsRequest>,
+    ) -> Result<Response<CloseWalletsResponse>, Status> {
         uncalled()
     }
 }

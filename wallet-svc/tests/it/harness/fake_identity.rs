@@ -2,9 +2,11 @@
 
 use proto::identity::v1::{
     ApproveUserRequest, ApproveUserResponse, BatchGetUsersRequest, BatchGetUsersResponse,
-    BlockUserRequest, BlockUserResponse, CreateUserRequest, CreateUserResponse, GetUserRequest,
-    GetUserResponse, ListUsersRequest, ListUsersResponse, UnblockUserRequest, UnblockUserResponse,
-    User,
+    BlockUserRequest, BlockUserResponse, ChangePasswordRequest, ChangePasswordResponse,
+    CreateUserRequest, CreateUserResponse, DeleteUserRequest, DeleteUserResponse, GetUserRequest,
+    GetUserResponse, ListReferralsRequest, ListReferralsResponse, ListUsersRequest,
+    ListUsersResponse, SignUpRequest, SignUpResponse, UnblockUserRequest, UnblockUserResponse,
+    UpdateUserRequest, UpdateUserResponse, User,
     user_service_server::{UserService, UserServiceServer},
 };
 use tokio::net::TcpListener;
@@ -42,7 +44,10 @@ impl UserService for FakeIdentity {
         let ids = request.into_inner().ids;
         let users = self.0.iter().filter(|user| ids.contains(&user.id));
         let users = users.cloned().collect();
-        Ok(Response::new(BatchGetUsersResponse { users }))
+        Ok(Response::new(BatchGetUsersResponse {
+            users,
+            deleted_ids: Vec::new(),
+        }))
     }
 
     async fn create_user(
@@ -84,6 +89,38 @@ impl UserService for FakeIdentity {
         &self,
         _: Request<UnblockUserRequest>,
     ) -> Result<Response<UnblockUserResponse>, Status> {
+        unused()
+    }
+
+    async fn update_user(
+        &self,
+        _: Request<UpdateUserRequest>,
+    ) -> Result<Response<UpdateUserResponse>, Status> {
+        unused()
+    }
+
+    async fn change_password(
+        &self,
+        _: Request<ChangePasswordRequest>,
+    ) -> Result<Response<ChangePasswordResponse>, Status> {
+        unused()
+    }
+
+    async fn sign_up(&self, _: Request<SignUpRequest>) -> Result<Response<SignUpResponse>, Status> {
+        unused()
+    }
+
+    async fn list_referrals(
+        &self,
+        _: Request<ListReferralsRequest>,
+    ) -> Result<Response<ListReferralsResponse>, Status> {
+        unused()
+    }
+
+    async fn delete_user(
+        &self,
+        _: Request<DeleteUserRequest>,
+    ) -> Result<Response<DeleteUserResponse>, Status> {
         unused()
     }
 }

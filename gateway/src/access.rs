@@ -44,6 +44,19 @@ pub(crate) enum Access {
     User,
     /// Callers with the role `admin`.
     Admin,
+    /// [`Public`](Self::Public) while sign-up is open, else [`Admin`](Self::Admin).
+    SignUp,
+}
+
+impl Access {
+    /// Returns what sign-up needs by the gateway's settings.
+    fn resolved(self, sign_up: config::SignUp) -> Self {
+        match (self, sign_up) {
+            (Self::SignUp, config::SignUp::Open) => Self::Public,
+            (Self::SignUp, config::SignUp::Closed) => Self::Admin,
+            (access, _) => access,
+        }
+    }
 }
 
 /// A caller, with the token that services are called with.
@@ -283,6 +296,7 @@ pub(crate) async fn guard(
     mut request: Request,
     next: Next,
 ) -> Result<Response, Problem> {
+    let access = access.resolved(app.sign_up);
     let principal = app
         .gatekeeper
         .authenticate(access, address, request.headers())

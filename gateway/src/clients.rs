@@ -12,7 +12,8 @@ use proto::{
     },
     identity::v1::{
         api_key_service_client::ApiKeyServiceClient, auth_service_client::AuthServiceClient,
-        task_service_client::TaskServiceClient, user_service_client::UserServiceClient,
+        invite_service_client::InviteServiceClient, task_service_client::TaskServiceClient,
+        user_service_client::UserServiceClient,
     },
     orders::v1::{
         order_line_fulfilment_service_client::OrderLineFulfilmentServiceClient,
@@ -73,6 +74,7 @@ clients! {
     auth: AuthServiceClient on identity;
     api_keys: ApiKeyServiceClient on identity;
     users: UserServiceClient on identity;
+    invites: InviteServiceClient on identity;
     tasks: TaskServiceClient on identity;
 }
 

@@ -7,7 +7,7 @@ use std::{
 
 use clap::{Args, value_parser};
 use ipnet::IpNet;
-use platform::config::{Common, ServiceSecret, Settings};
+use platform::config::{Common, ServiceSecret, Settings, SignUp};
 
 use crate::rate_limit::Rate;
 
@@ -25,6 +25,10 @@ pub struct Config {
     /// Address of the public REST API.
     #[arg(long, env = "GATEWAY_LISTEN", default_value = "127.0.0.1:8080")]
     pub listen: SocketAddr,
+
+    /// Who may create users; identity-svc has the same setting.
+    #[arg(long, env = "SIGN_UP", value_enum, default_value_t = SignUp::Closed)]
+    pub sign_up: SignUp,
 
     /// Address of `/livez`, `/readyz` and `/metrics`; they are not served without it.
     #[arg(long, env = "GATEWAY_METRICS_LISTEN")]

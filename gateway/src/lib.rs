@@ -25,6 +25,7 @@ use std::{net::SocketAddr, sync::Arc};
 use ipnet::IpNet;
 use platform::{
     auth::Revocations,
+    config::SignUp,
     grpc::client,
     http,
     ids::Ids,
@@ -48,6 +49,7 @@ pub(crate) struct App {
     clients: Clients,
     gatekeeper: Gatekeeper,
     revocations: Revocations,
+    sign_up: SignUp,
     ids: Ids,
     readiness: Readiness,
     body_hash_key: BodyHashKey,
@@ -95,6 +97,7 @@ impl Application for Gateway {
             clients,
             gatekeeper: Gatekeeper::new(common.auth, &auth, &identity, rate_limits.clone()),
             revocations: auth.verifier.revocations().clone(),
+            sign_up: config.sign_up,
             ids: runtime.ids,
             readiness: runtime.readiness,
             body_hash_key: BodyHashKey::derive(&config.service_secret.value),

@@ -154,7 +154,7 @@ fn securities(access: Access) -> Vec<SecurityRequirement> {
     match access {
         Access::Anonymous => vec![none],
         Access::Public => vec![none, scheme("apikey"), scheme("bearer")],
-        Access::User | Access::Admin => vec![scheme("apikey"), scheme("bearer")],
+        Access::User | Access::Admin | Access::SignUp => vec![scheme("apikey"), scheme("bearer")],
     }
 }
 

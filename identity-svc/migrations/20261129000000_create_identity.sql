@@ -2,15 +2,16 @@
 
 create table identity.users (
     id uuid not null,
-    -- `provisioning`: the row only reserves the email until the user's wallet exists.
+    -- `provisioning`: the row only reserves the email until the user's wallet exists. `deleted`: the
+    -- personal data is erased, and the row stays for what refers to it.
     state text not null default 'provisioning',
     -- The version in the user's last event
     version bigint not null default 0,
     -- Tokens carry it as `ver`; raised when they are revoked
     token_version int not null default 0,
     -- As the client wrote it, and the form that is unique (user::email)
-    email text not null,
-    canonical_email text not null,
+    email text,
+    canonical_email text,
     name text,
     phone text,
     locale text,
@@ -34,10 +35,11 @@ create table identity.users (
     constraint users_referral_code_key unique (referral_code),
     constraint users_referral_user_id_fkey foreign key (referral_user_id) references identity.users (id),
     constraint users_referral_user_id_check check (referral_user_id <> id),
-    constraint users_state_check check (state in ('provisioning', 'active')),
+    constraint users_state_check check (state in ('provisioning', 'active', 'deleted')),
     constraint users_roles_check check (roles <@ array ['admin', 'user'] and cardinality(roles) > 0),
     constraint users_active_check check (state = 'provisioning' or (primary_wallet_id is not null and version > 0)),
-    constraint users_canonical_email_check check (canonical_email = lower(email)),
+    constraint users_email_check check ((email is null) = (state = 'deleted')),
+    constraint users_canonical_email_check check (canonical_email is not distinct from lower(email)),
     constraint users_custom_data_check check (octet_length(custom_data) <= 16384)
 );
 create index users_created_at_idx on identity.users (created_at, id);
@@ -85,6 +87,54 @@ create table identity.user_provisionings (
     constraint user_provisionings_user_id_fkey foreign key (user_id) references identity.users (id)
 );
 create index user_provisionings_due_at_idx on identity.user_provisionings (due_at);
+
+-- Deletions in progress: from the claim until the user is erased.
+create table identity.user_deletions (
+    user_id uuid not null,
+    -- When a worker resumes it, by the database's clock; at first the lease of the request
+    due_at timestamptz(3) not null,
+    -- The number of attempts of workers, and the error of the last
+    attempts integer not null default 0,
+    last_error text,
+    created_at timestamptz(3) not null default now(),
+    constraint user_deletions_pkey primary key (user_id),
+    constraint user_deletions_user_id_fkey foreign key (user_id) references identity.users (id)
+);
+create index user_deletions_due_at_idx on identity.user_deletions (due_at);
+
+-- Each brings one new user.
+create table identity.invites (
+    id uuid not null,
+    code text not null,
+    -- That it has expired is not stored: it follows from the clock
+    state text not null,
+    -- The only email that may use it, as the inviter wrote it
+    invited_email text,
+    invited_user_id uuid,
+    inviter_user_id uuid,
+    -- The hidden user who is being created with it
+    reserved_by uuid,
+    -- The version in its last event
+    version bigint not null,
+    expired_at timestamptz(3) not null,
+    created_at timestamptz(3) not null,
+    updated_at timestamptz(3) not null,
+    constraint invites_pkey primary key (id),
+    constraint invites_code_key unique (code),
+    constraint invites_invited_user_id_key unique (invited_user_id),
+    constraint invites_reserved_by_key unique (reserved_by),
+    constraint invites_invited_user_id_fkey foreign key (invited_user_id) references identity.users (id),
+    constraint invites_inviter_user_id_fkey foreign key (inviter_user_id) references identity.users (id),
+    constraint invites_reserved_by_fkey foreign key (reserved_by) references identity.users (id),
+    constraint invites_state_check check (state in ('pending', 'accepted', 'canceled')),
+    constraint invites_invited_user_id_check check ((state = 'accepted') = (invited_user_id is not null)),
+    constraint invites_reserved_by_check check (reserved_by is null or state = 'pending')
+);
+create index invites_created_at_idx on identity.invites (created_at, id);
+create index invites_updated_at_idx on identity.invites (updated_at, id);
+create index invites_expired_at_idx on identity.invites (expired_at, id);
+create index invites_inviter_user_id_idx on identity.invites (inviter_user_id, created_at, id);
+create index invites_invited_email_idx on identity.invites (lower(invited_email));
 
 create table identity.api_keys (
     id uuid not null,
@@ -262,8 +312,8 @@ create table identity.signing_keys (
 grant usage on schema identity to guerdon_identity_app;
 grant select, insert, update, delete on
     identity.users, identity.credentials, identity.refresh_tokens, identity.user_provisionings,
-    identity.revocations, identity.signing_keys
+    identity.user_deletions, identity.revocations, identity.signing_keys
 to guerdon_identity_app;
-grant select, insert, update on identity.api_keys, identity.tasks to guerdon_identity_app;
+grant select, insert, update on identity.api_keys, identity.invites, identity.tasks to guerdon_identity_app;
 grant select, insert on identity.task_completions, identity.referral_rewards to guerdon_identity_app;
 grant select, insert, update, delete on identity.mails, identity.account_tokens to guerdon_identity_app;

@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use clap::Args;
 use lettre::message::Mailbox;
 use platform::{
-    config::{Common, Grpc, Nats, Settings, StrongSecret, http_base, secret},
+    config::{Common, Grpc, Nats, Settings, SignUp, StrongSecret, http_base, secret},
     money::Percent,
     sealing::SealingKey,
 };
@@ -77,6 +77,10 @@ pub struct Config {
     /// Share of a referred user's fully paid orders that its referrer earns, in percent: 0 to 100.
     #[arg(long, env = "REFERRAL_PURCHASE_PERCENT", value_parser = Percent::parse, default_value = "0")]
     pub referral_purchase_percent: Percent,
+
+    /// Who may create users.
+    #[arg(long, env = "SIGN_UP", value_enum, default_value_t = SignUp::Closed)]
+    pub sign_up: SignUp,
 }
 
 /// Settings of mails to users.

@@ -6,6 +6,8 @@ use platform::{
 };
 use tonic::Status;
 
+use crate::invite::Fault;
+
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
     /// Also for a user that the caller may not see.
@@ -16,14 +18,18 @@ pub(crate) enum Error {
     TaskNotFound,
     #[error("API key not found")]
     ApiKeyNotFound,
+    /// Also for an invite that the caller may not see.
+    #[error("invite not found")]
+    InviteNotFound,
     /// Compared without case.
     #[error("the email belongs to another user")]
     EmailTaken,
     /// The primary wallet of another user, or of another creation in progress.
     #[error("the wallet belongs to another user")]
     WalletTaken,
-    #[error("the referral or invite code is not valid")]
-    InviteInvalid,
+    /// A code that a new user cannot sign up with.
+    #[error("{0}")]
+    InviteInvalid(#[from] Fault),
     #[error("the user has already completed the task")]
     TaskAlreadyCompleted,
     #[error("{0}")]
@@ -71,7 +77,11 @@ impl From<Error> for Failure {
             Error::ApiKeyNotFound => Code::ApiKeyNotFound,
             Error::EmailTaken => Code::EmailTaken,
             Error::WalletTaken => Code::PrimaryWalletIdTaken,
-            Error::InviteInvalid => Code::InviteInvalid,
+            Error::InviteNotFound => Code::InviteNotFound,
+            Error::InviteInvalid(fault) => {
+                let failure = Self::new(Code::InviteInvalid, fault.to_string());
+                return failure.field("code", Code::InviteInvalid, fault.to_string());
+            }
             Error::TaskAlreadyCompleted => Code::TaskAlreadyCompleted,
             Error::InvalidState(_) => Code::InvalidState,
             Error::BadCredentials => Code::Unauthenticated,

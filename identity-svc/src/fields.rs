@@ -75,6 +75,13 @@ pub(crate) fn is_http(text: &str) -> bool {
     })
 }
 
+/// Refuses the paths of an update's mask that name no field of it.
+pub(crate) fn check_mask(violations: &mut Violations, mask: &[String], known: &[&str]) {
+    for path in mask.iter().filter(|path| !known.contains(&path.as_str())) {
+        violations.add(path, FieldCode::UnknownField, "there is no such field");
+    }
+}
+
 /// Reads a JSON object, `{}` by default, and keeps its text. The gateway has checked its content.
 pub(crate) fn custom_data(violations: &mut Violations, json: Option<String>) -> String {
     let Some(json) = json.filter(|json| !json.is_empty()) else {

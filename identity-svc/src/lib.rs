@@ -8,11 +8,13 @@ pub mod config;
 pub mod consumers;
 mod error;
 mod fields;
+mod invite;
 mod links;
 mod mail;
 mod referral_reward;
 mod revocation;
 mod service;
+mod sign_up_code;
 mod task;
 mod user;
 

@@ -15,6 +15,7 @@ use proto::{
     audit::v1::audit_service_server::AuditServiceServer,
     identity::v1::{
         api_key_service_server::ApiKeyServiceServer, auth_service_server::AuthServiceServer,
+        invite_service_server::InviteServiceServer,
         revocation_service_server::RevocationServiceServer, task_service_server::TaskServiceServer,
         user_service_server::UserServiceServer,
     },
@@ -33,12 +34,13 @@ use crate::{
     clients::wallet::Wallets,
     config::{Config, KeyEncryption},
     consumers::{ORDERS, order_paid::EarnPurchaseReward},
+    invite::{Invites, Validations, grpc::InviteGrpc},
     links::Links,
     mail::{self, Transport},
     referral_reward::ReferralRewards,
     revocation::{self, Feed, grpc::RevocationGrpc},
     task::{Completions, Tasks, grpc::TaskGrpc},
-    user::{Hasher, Provisioning, Users, grpc::UserGrpc},
+    user::{Credentials, Deletion, Hasher, Provisioning, Users, grpc::UserGrpc},
 };
 
 /// The process, connected and bound.
@@ -115,6 +117,8 @@ impl Application for Service {
         let token = Some(own_token(auth.clone()));
         let wallet = client::connect_with("wallet", wallet_url, &config.common.tls, token)?;
         let wallets = Wallets::new(&wallet);
+        let credentials =
+            Credentials::new(pool.clone(), hasher.clone(), clock.clone(), ids.clone());
         let provisioning = Provisioning::new(
             pool.clone(),
             wallets.clone(),
@@ -122,12 +126,23 @@ impl Application for Service {
             clock.clone(),
             ids.clone(),
         );
+        let deletion = Deletion::new(pool.clone(), wallets.clone(), clock.clone(), ids.clone());
+        let invites = InviteGrpc {
+            invites: Invites::new(
+                pool.clone(),
+                Links::new(&config.mail.app_url),
+                clock.clone(),
+                ids.clone(),
+            ),
+            validations: Validations::new(pool.clone(), clock.clone()),
+        };
         let percentages = config.referral_percentages();
         let rewards = ReferralRewards::new(percentages, clock.clone(), ids.clone());
         let completions =
             Completions::new(pool.clone(), rewards.clone(), clock.clone(), ids.clone());
         let tasks = Tasks::new(pool, wallets, config.media_base_url, clock, ids);
         backbone.saga(provisioning.clone());
+        backbone.saga(deletion.clone());
         backbone.consume(ORDERS, "OrderPaid", EarnPurchaseReward(rewards.clone()));
         let purged = sessions.clone();
         backbone.worker("signing-keys", move |stop| keys.clone().follow(stop));
@@ -139,7 +154,10 @@ impl Application for Service {
         let audit_log = AuditLog::new(backbone.pool(), "identity.audit_log a");
         let users = UserGrpc {
             users,
+            credentials,
             provisioning,
+            deletion,
+            sign_up: config.sign_up,
         };
         let tasks = TaskGrpc { tasks, completions };
         let server = Server::bind(
@@ -155,6 +173,7 @@ impl Application for Service {
         .add_service(RevocationServiceServer::new(RevocationGrpc(feed)))
         .add_service(ApiKeyServiceServer::new(ApiKeyGrpc(api_keys)))
         .add_service(UserServiceServer::new(users))
+        .add_service(InviteServiceServer::new(invites))
         .add_service(TaskServiceServer::new(tasks));
         Ok(Self {
             server,

@@ -47,6 +47,15 @@ pub enum Auth {
     Open,
 }
 
+/// Who may create users.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SignUp {
+    /// Admins.
+    Closed,
+    /// Anybody: an unapproved user with the role `user`.
+    Open,
+}
+
 /// The gRPC addresses of the services.
 #[derive(Debug, Clone, Args)]
 pub struct Peers {

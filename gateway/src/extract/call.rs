@@ -56,6 +56,11 @@ impl Call {
         self
     }
 
+    /// Returns whether the caller has the role `admin`.
+    pub(crate) fn is_admin(&self) -> bool {
+        self.principal.is_admin
+    }
+
     /// Builds a gRPC request on the caller's behalf.
     pub(crate) fn request<T>(&self, message: T) -> tonic::Request<T> {
         let mut request = tonic::Request::new(message);

@@ -111,6 +111,11 @@ pub(super) fn parse<T: DeserializeOwned>(body: &[u8], most: usize) -> Result<T, 
     serde_json::from_str(text).map_err(|error| faults::find::<T>(text, &error, most).into_failure())
 }
 
+/// Checks a text that is a JSON object in a string of a body.
+pub(super) fn check_nested(text: &str) -> Result<(), Failure> {
+    structure::check(text.as_bytes()).map(drop)
+}
+
 /// Separates code and message in the errors of our own field types.
 const SEPARATOR: char = '\u{1f}';
 

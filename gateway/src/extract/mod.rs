@@ -10,7 +10,7 @@ mod path;
 
 pub(crate) use call::parse_key;
 pub(crate) use call::{Call, Idempotency, ServiceResponse};
-pub(crate) use fields::{CustomData, JsonObject, JsonText};
+pub(crate) use fields::{CustomData, CustomDataOrText, JsonObject, JsonText};
 pub(crate) use items::{Items, NDJSON};
 pub(crate) use json::{Action, Json, NoFields};
 pub(crate) use list::{At, Includes, ListParams, check_includes};

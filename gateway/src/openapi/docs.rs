@@ -23,6 +23,11 @@ pub(super) fn description(route: &Route) -> String {
         Access::Public => "Needs no credentials; wrong ones are refused.",
         Access::User => "Any authenticated caller; users see and change only their own data.",
         Access::Admin => "Needs the role `admin`.",
+        Access::SignUp => {
+            "Where sign-up is open (`SIGN_UP=open`), anybody creates an unapproved user with email, \
+             password, name, locale, code and customData. Where it is closed:\n\n\
+             Needs the role `admin`."
+        }
     };
     match doc_comment(route.handler_name).split_once("\n\n") {
         Some((_, details)) => format!("{details}\n\n{access}"),

@@ -2,16 +2,24 @@
 
 use platform::error::Code;
 use proto::identity::v1::{
-    self as wire, ApproveUserRequest, BlockUserRequest, CreateUserRequest, GetUserRequest,
+    self as wire, ApproveUserRequest, BlockUserRequest, DeleteUserRequest, GetUserRequest,
     ListUsersRequest, UnblockUserRequest,
 };
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::{
     dto::{Raw, Time},
     result::{self, DataResult, EmptyResult, ListResult, Located},
 };
-use crate::extract::{Action, Call, CustomData, Json, ListParams, NoFields, PathParams};
+use crate::extract::{Action, Call, ListParams, NoFields, PathParams};
+
+mod creation;
+mod profile;
+mod referrals;
+
+pub(crate) use creation::{NewUser, create};
+pub(crate) use profile::{NewPassword, UserPatch, change_password, update};
+pub(crate) use referrals::{Referral, referrals};
 
 /// A user of the shop.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
@@ -35,36 +43,6 @@ pub(crate) struct User {
     metadata: Raw,
     created_at: Option<Time>,
     updated_at: Option<Time>,
-}
-
-/// A user to create.
-#[derive(Deserialize, utoipa::ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct NewUser {
-    email: String,
-    /// At least 8 characters with a capital, a lower-case letter and a digit; at most 256.
-    password: String,
-    name: Option<String>,
-    locale: Option<String>,
-    approved: Option<bool>,
-    blocked: Option<bool>,
-    verified: Option<bool>,
-    /// Default `["user"]`.
-    roles: Option<Vec<String>>,
-    /// A referral code.
-    code: Option<String>,
-    primary_wallet_id: Option<String>,
-    #[schema(value_type = Option<Object>)]
-    custom_data: Option<CustomData>,
-}
-
-/// Create a user and its primary wallet.
-pub(crate) async fn create(call: Call, Json(body): Json<NewUser>) -> DataResult<User> {
-    let request = call.request(body.into());
-    result::created(call.clients.users().create_user(request), |response| {
-        response.user
-    })
-    .await
 }
 
 /// List users.
@@ -111,6 +89,16 @@ pub(crate) async fn unblock(call: Call, path: PathParams, _: Action<NoFields>) -
     result::empty(call.clients.users().unblock_user(request)).await
 }
 
+/// Delete a user and erase the personal data.
+///
+/// Responds 409 while a wallet of the user holds or expects money. Orders and transactions stay.
+pub(crate) async fn delete(call: Call, path: PathParams) -> EmptyResult {
+    let request = call.request(DeleteUserRequest {
+        id: path.id("id", Code::UserNotFound)?,
+    });
+    result::empty(call.clients.users().delete_user(request)).await
+}
+
 impl Located for User {
     fn location(&self) -> String {
         format!("/users/{}", self.id)
@@ -136,24 +124,6 @@ impl From<wire::User> for User {
             metadata: Raw::of(user.metadata),
             created_at: Time::of(user.created_at),
             updated_at: Time::of(user.updated_at),
-        }
-    }
-}
-
-impl From<NewUser> for CreateUserRequest {
-    fn from(body: NewUser) -> Self {
-        Self {
-            email: body.email,
-            password: body.password,
-            name: body.name,
-            locale: body.locale,
-            approved: body.approved.unwrap_or_default(),
-            blocked: body.blocked.unwrap_or_default(),
-            verified: body.verified.unwrap_or_default(),
-            roles: body.roles.unwrap_or_default(),
-            code: body.code,
-            primary_wallet_id: body.primary_wallet_id,
-            custom_data: body.custom_data.map(|data| data.0),
         }
     }
 }

@@ -28,12 +28,15 @@ enum Users {
 
 /// The routes with [`Access::User`].
 const USERS: &[(&str, Users)] = &[
+    ("DELETE /users/{id}", Owns),
     ("GET /addresses", Lists),
     ("GET /addresses/{address}", Owns),
     ("GET /assets", All),
     ("GET /assets/{code}", All),
     ("GET /categories", All),
     ("GET /categories/{id}", All),
+    ("GET /invites", Lists),
+    ("GET /invites/{code}", Owns),
     ("GET /movements", Lists),
     ("GET /movements/{id}", Owns),
     ("GET /orders", Lists),
@@ -58,6 +61,7 @@ const USERS: &[(&str, Users)] = &[
     ("GET /users", Lists),
     ("GET /users/{id}", Owns),
     ("GET /users/{id}/completions", Owns),
+    ("GET /users/{id}/referrals", Owns),
     ("GET /wallets", Lists),
     ("GET /wallets/activity", Lists),
     ("GET /wallets/balance", Lists),
@@ -66,12 +70,17 @@ const USERS: &[(&str, Users)] = &[
     ("GET /wallets/{id}/balance", Owns),
     ("GET /wallets/{id}/movements", Owns),
     ("GET /wallets/{id}/transactions", Owns),
+    ("PATCH /users/{id}", Owns),
+    ("POST /invites", Debits),
+    ("POST /invites/send", Debits),
+    ("POST /invites/{code}/cancel", Owns),
     ("POST /orders", Debits),
     ("POST /orders/{id}/pay", Owns),
     ("POST /transactions/exchange", Debits),
     ("POST /transactions/pay", Debits),
     ("POST /transactions/transfer", Debits),
     ("POST /transactions/withdrawal", Debits),
+    ("POST /users/{id}/change-password", Owns),
 ];
 
 /// The callers, in the order of the columns.
@@ -112,7 +121,10 @@ fn cells(route: &Route) -> [Cell; 6] {
         Access::Anonymous => [Allowed; 6],
         // A service's token is no credential of the public API.
         Access::Public => [Allowed, Allowed, Allowed, Allowed, Allowed, nobody],
-        Access::Admin => [nobody, forbidden, forbidden, forbidden, Allowed, nobody],
+        // Sign-up is closed by default.
+        Access::Admin | Access::SignUp => {
+            [nobody, forbidden, forbidden, forbidden, Allowed, nobody]
+        }
         Access::User => match users(route).unwrap_or(Owns) {
             All => [nobody, Allowed, Allowed, Allowed, Allowed, nobody],
             Lists => [nobody, forbidden, Own, Own, Allowed, nobody],

@@ -47,6 +47,7 @@ async fn public_routes_are_few_and_known() {
     POST /auth/token/refresh Anonymous
     POST /auth/token/revoke Anonymous
     POST /auth/token/validate Anonymous
+    GET /invites/{code}/validate Public
     ");
 }
 

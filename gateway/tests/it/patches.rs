@@ -11,7 +11,7 @@ type Route = (
     &'static [&'static str],
 );
 
-const ROUTES: [Route; 8] = [
+const ROUTES: [Route; 9] = [
     (
         "/products/{id}",
         &[
@@ -72,6 +72,7 @@ const ROUTES: [Route; 8] = [
         ],
     ),
     ("/orders/{id}", &["trackingId"], &[]),
+    ("/users/{id}", &["name", "locale"], &["customData"]),
     (
         "/wallets/{id}",
         &["ownerId"],

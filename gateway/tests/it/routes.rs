@@ -49,6 +49,12 @@ async fn every_operation_calls_its_rpcs_and_responds_with_its_documented_status(
     GET /categories/{id} 200: CategoryService/GetCategory
     PATCH /categories/{id} 200: CategoryService/UpdateCategory
     POST /categories/{id}/reorder 204: CategoryService/ReorderCategory
+    GET /invites 200: InviteService/ListInvites
+    POST /invites 201: InviteService/CreateInvite
+    POST /invites/send 204: InviteService/SendInvites
+    GET /invites/{code} 200: InviteService/GetInvite
+    POST /invites/{code}/cancel 200: InviteService/CancelInvite
+    GET /invites/{code}/validate 200: InviteService/ValidateInvite
     GET /movements 200: MovementService/ListMovements
     GET /movements/{id} 200: MovementService/GetMovement
     PATCH /order/{id} 200: OrderService/UpdateOrder, UserService/BatchGetUsers
@@ -116,10 +122,14 @@ async fn every_operation_calls_its_rpcs_and_responds_with_its_documented_status(
     POST /transactions/{id}/reject 200: TransactionService/RejectTransaction
     GET /users 200: UserService/ListUsers
     POST /users 201: UserService/CreateUser
+    DELETE /users/{id} 204: UserService/DeleteUser
     GET /users/{id} 200: UserService/GetUser
+    PATCH /users/{id} 200: UserService/UpdateUser
     POST /users/{id}/approve 204: UserService/ApproveUser
     POST /users/{id}/block 204: UserService/BlockUser
+    POST /users/{id}/change-password 204: UserService/ChangePassword
     GET /users/{id}/completions 200: TaskService/ListUserCompletions
+    GET /users/{id}/referrals 200: UserService/ListReferrals
     POST /users/{id}/unblock 204: UserService/UnblockUser
     POST /users/{id}/unlock 204: UserService/UnblockUser
     GET /wallets 200: WalletService/ListWallets

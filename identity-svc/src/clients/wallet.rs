@@ -10,8 +10,8 @@ use platform::{
     money::DecimalPlaces,
 };
 use proto::wallet::v1::{
-    self as wire, CreateWalletRequest, GetAssetRequest, GetSettingsRequest, GetWalletRequest,
-    UpdateWalletRequest, asset_service_client::AssetServiceClient,
+    self as wire, CloseWalletsRequest, CreateWalletRequest, GetAssetRequest, GetSettingsRequest,
+    GetWalletRequest, UpdateWalletRequest, asset_service_client::AssetServiceClient,
     settings_service_client::SettingsServiceClient, wallet_service_client::WalletServiceClient,
 };
 use tonic::{Response, Status};
@@ -99,6 +99,15 @@ impl Wallets {
             Err(failure) if failure.code == Code::InvalidState => Err(Error::WalletTaken),
             Err(failure) => Err(failure.into()),
         }
+    }
+
+    /// Locks the wallets of a user who is being deleted. Safe to repeat; `invalid_state` if one holds
+    /// anything.
+    pub(crate) async fn close(&self, owner_id: UserId) -> Result<()> {
+        let owner_id = owner_id.to_string();
+        let request = CloseWalletsRequest { owner_id };
+        message(self.wallet.clone().close_wallets(request).await)?;
+        Ok(())
     }
 
     async fn find(&self, wallet_id: WalletId) -> Result<wire::Wallet> {

@@ -5,18 +5,19 @@ use platform::{
     auth::Role,
     clock::to_proto,
     error::{Failure, FieldCode, Violations},
+    patch::Patch,
 };
-use proto::identity::v1::{self as wire, CreateUserRequest};
+use proto::identity::v1::{self as wire, CreateUserRequest, SignUpRequest, UpdateUserRequest};
 
 use super::{
     email::Email,
-    model::{NewProfile, NewUser, User, UserId},
+    model::{NewProfile, NewUser, User, UserId, UserPatch},
     password::Password,
-    referral::ReferralCode,
 };
 use crate::{
     clients::wallet::WalletId,
     fields::{self, MAX_NAME, MAX_TEXT},
+    sign_up_code::SignUpCode,
 };
 
 /// Decodes a creation. The error names every invalid field.
@@ -51,11 +52,49 @@ pub(crate) fn new_user(request: CreateUserRequest) -> Result<NewUser, Failure> {
             email,
             password,
             profile,
-            code: code.as_deref().map(ReferralCode::parse),
+            code: code.as_deref().map(SignUpCode::parse),
             wallet_id,
         }),
         _ => Err(violations.into_failure()),
     }
+}
+
+/// Decodes a change of the profile. The error names every invalid field.
+pub(crate) fn user_patch(request: UpdateUserRequest) -> Result<UserPatch, Failure> {
+    let mask = request.update_mask.unwrap_or_default().paths;
+    let mut violations = Violations::default();
+    let v = &mut violations;
+    fields::check_mask(v, &mask, &["name", "locale", "custom_data"]);
+    let mut text = |name, value, max| match Patch::from_wire(name, value, &mask) {
+        Patch::Set(text) => {
+            fields::optional_text(v, name, Some(text), max).map_or(Patch::Null, Patch::Set)
+        }
+        patch => patch,
+    };
+    let name = text("name", request.name, MAX_NAME);
+    let locale = text("locale", request.locale, MAX_TEXT);
+    let custom_data = match Patch::from_wire("custom_data", request.custom_data, &mask) {
+        Patch::Absent => None,
+        Patch::Null => {
+            v.add("customData", FieldCode::Required, "cannot be cleared");
+            None
+        }
+        Patch::Set(json) => Some(fields::custom_data(v, Some(json))),
+    };
+    violations.finish()?;
+    Ok(UserPatch {
+        name,
+        locale,
+        custom_data,
+    })
+}
+
+/// Decodes a new password.
+pub(crate) fn password(text: &str) -> Result<Password, Failure> {
+    let mut violations = Violations::default();
+    let password = required(&mut violations, "password", text)
+        .and_then(|text| violations.value("password", Password::parse(text)));
+    password.ok_or_else(|| violations.into_failure())
 }
 
 fn required<'t>(violations: &mut Violations, field: &str, text: &'t str) -> Option<&'t str> {
@@ -122,6 +161,30 @@ fn metadata(email_confirmed_at: Option<DateTime<Utc>>) -> String {
     serde_json::Value::from(metadata).to_string()
 }
 
+/// Decodes a sign-up: a creation without the fields that only admins may set.
+pub(crate) fn sign_up(request: SignUpRequest) -> Result<NewUser, Failure> {
+    new_user(CreateUserRequest {
+        email: request.email,
+        password: request.password,
+        name: request.name,
+        locale: request.locale,
+        code: request.code,
+        custom_data: request.custom_data,
+        ..CreateUserRequest::default()
+    })
+}
+
+/// Encodes a referral: the whole user for admins, and what its referrer may know for others.
+pub(crate) fn referral(referred: User, whole: bool) -> wire::Referral {
+    wire::Referral {
+        id: referred.id.to_string(),
+        name: referred.name.clone(),
+        created_at: Some(to_proto(referred.created_at)),
+        updated_at: Some(to_proto(referred.updated_at)),
+        user: whole.then(|| user(referred)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -151,7 +214,7 @@ mod tests {
             code: Some(String::new()),
             ..request()
         });
-        assert_eq!(user.unwrap().code, Some(ReferralCode::parse("")));
+        assert_eq!(user.unwrap().code, Some(SignUpCode::parse("")));
     }
 
     #[test]
@@ -192,6 +255,38 @@ mod tests {
             metadata(Some(time)),
             r#"{"emailConfirmedAt":"2026-01-31T12:00:00.000Z"}"#
         );
+    }
+
+    #[test]
+    fn a_patch_has_three_states() {
+        let patch = |paths: &[&str], name: Option<&str>, custom_data: Option<&str>| {
+            user_patch(UpdateUserRequest {
+                name: name.map(str::to_owned),
+                custom_data: custom_data.map(str::to_owned),
+                update_mask: Some(prost_types::FieldMask {
+                    paths: paths.iter().map(|path| (*path).to_owned()).collect(),
+                }),
+                ..UpdateUserRequest::default()
+            })
+        };
+        let name = |paths, name| patch(paths, name, None).unwrap().name;
+        assert_eq!(name(&[], Some("Ann")), Patch::Absent);
+        assert_eq!(name(&["name"], Some("Ann")), Patch::Set("Ann".to_owned()));
+        assert_eq!(name(&["name"], Some("")), Patch::Null);
+        assert_eq!(name(&["name"], None), Patch::Null);
+
+        let fields = |paths, name, data| {
+            let failure = patch(paths, name, data).unwrap_err();
+            let fields = failure.fields.into_iter();
+            fields.map(|field| field.field).collect::<Vec<_>>()
+        };
+        let long = "x".repeat(256);
+        assert_eq!(
+            fields(&["name", "custom_data"], Some(&*long), None),
+            ["name", "customData"]
+        );
+        assert_eq!(fields(&["custom_data"], None, Some("[]")), ["customData"]);
+        assert_eq!(fields(&["roles"], None, None), ["roles"]);
     }
 
     #[test]

@@ -1,18 +1,21 @@
-//! Users: profile, state and credentials, and the saga that creates each with a wallet.
+//! Users: profile, state and credentials, and the sagas that create each with a wallet and delete it.
 
 pub(crate) mod convert;
+mod credentials;
+mod deletion;
 mod email;
 mod events;
 pub(crate) mod grpc;
 mod model;
 mod password;
 mod provisioning;
-mod referral;
 pub(crate) mod repo;
 mod service;
 
-pub(crate) use email::Email;
+pub(crate) use credentials::Credentials;
+pub(crate) use deletion::Deletion;
+pub(crate) use email::{Email, canonical as canonical_email};
 pub(crate) use model::{User, UserId};
 pub(crate) use password::{Hasher, HashingCost, PasswordAttempt};
 pub(crate) use provisioning::Provisioning;
-pub(crate) use service::Users;
+pub(crate) use service::{Users, visible_to};

@@ -1,10 +1,13 @@
 //! The state of a user and its changes. Pure: no database, network, clock or randomness.
 
 use chrono::{DateTime, Utc};
-use platform::{auth::Role, ids::Id};
+use platform::{auth::Role, ids::Id, patch::Patch};
 
-use super::{email::Email, password::Password, referral::ReferralCode};
-use crate::clients::wallet::{MAX_WALLET_NAME, WalletId};
+use super::{email::Email, password::Password};
+use crate::{
+    clients::wallet::{MAX_WALLET_NAME, WalletId},
+    sign_up_code::SignUpCode,
+};
 
 pub(crate) type UserId = Id<User>;
 
@@ -44,8 +47,8 @@ pub(crate) struct NewUser {
     pub(crate) email: Email,
     pub(crate) password: Password,
     pub(crate) profile: NewProfile,
-    /// The code of the user who referred this one.
-    pub(crate) code: Option<ReferralCode>,
+    /// A referral code or an invite code.
+    pub(crate) code: Option<SignUpCode>,
     /// An existing wallet to become the primary one.
     pub(crate) wallet_id: Option<WalletId>,
 }
@@ -62,6 +65,15 @@ pub(crate) struct NewProfile {
     pub(crate) verified: bool,
     /// JSON object as the client wrote it.
     pub(crate) custom_data: String,
+}
+
+/// A change of a user's profile.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct UserPatch {
+    pub(crate) name: Patch<String>,
+    pub(crate) locale: Patch<String>,
+    /// JSON object as the client wrote it.
+    pub(crate) custom_data: Option<String>,
 }
 
 /// A change of a user's state by an admin.
@@ -95,9 +107,29 @@ impl User {
             return false;
         }
         *flag = value;
+        self.touch(now);
+        true
+    }
+
+    /// Applies a change of the profile. Returns `false` if it changes nothing.
+    pub(crate) fn patch(&mut self, patch: UserPatch, now: DateTime<Utc>) -> bool {
+        let before = self.clone();
+        self.name = patch.name.or(self.name.take());
+        self.locale = patch.locale.or(self.locale.take());
+        if let Some(custom_data) = patch.custom_data {
+            self.custom_data = custom_data;
+        }
+        if *self == before {
+            return false;
+        }
+        self.touch(now);
+        true
+    }
+
+    /// Counts a change, also of what is not in its fields, such as the password.
+    pub(crate) fn touch(&mut self, now: DateTime<Utc>) {
         self.version += 1;
         self.updated_at = now;
-        true
     }
 }
 
@@ -159,6 +191,32 @@ mod tests {
             assert_eq!(user, changed);
         }
         assert!(user.approved && !user.blocked);
+    }
+
+    #[test]
+    fn a_patch_changes_the_profile_and_one_without_a_change_is_none() {
+        let mut user = user();
+        let now = DateTime::from_timestamp_millis(5).unwrap();
+        assert!(!user.patch(UserPatch::default(), now));
+        let named = UserPatch {
+            name: Patch::Set("Ann".to_owned()),
+            custom_data: Some("{\"a\":1}".to_owned()),
+            ..UserPatch::default()
+        };
+        assert!(user.patch(named.clone(), now));
+        assert_eq!(user.name.as_deref(), Some("Ann"));
+        assert_eq!(user.custom_data, "{\"a\":1}");
+        assert_eq!((user.version, user.updated_at), (2, now));
+
+        let later = DateTime::from_timestamp_millis(9).unwrap();
+        assert!(!user.patch(named, later));
+        assert_eq!((user.version, user.updated_at), (2, now));
+        let unnamed = UserPatch {
+            name: Patch::Null,
+            ..UserPatch::default()
+        };
+        assert!(user.patch(unnamed, later));
+        assert_eq!((user.name, user.updated_at), (None, later));
     }
 
     #[test]

@@ -7,10 +7,16 @@ use platform::{
     list::{Key, List, Page},
     pg,
 };
-use proto::{common::v1::ListRequest, lists::identity::USERS};
+use proto::{
+    common::v1::ListRequest,
+    lists::{
+        ListTable,
+        identity::{REFERRALS, USERS},
+    },
+};
 use sqlx::PgConnection;
 
-use super::model::{NewProfile, User, UserId};
+use super::model::{User, UserId};
 use crate::{
     clients::wallet::WalletId,
     error::{Error, Result},
@@ -65,139 +71,29 @@ impl From<Row> for User {
     }
 }
 
-/// The hidden row that reserves an email.
-#[derive(Debug)]
-pub(super) struct Reservation<'r> {
-    pub(super) id: UserId,
-    pub(super) email: &'r str,
-    pub(super) canonical_email: &'r str,
-    pub(super) profile: &'r NewProfile,
-    pub(super) wallet_id: Option<WalletId>,
-    pub(super) referral_code: &'r str,
-    pub(super) referral_user_id: Option<UserId>,
-    pub(super) now: DateTime<Utc>,
-}
-
-/// Whether a user, or a creation in progress, has this email.
-pub(super) async fn is_reserved(conn: &mut PgConnection, canonical_email: &str) -> Result<bool> {
-    let reserved = sqlx::query_scalar!(
-        r#"select exists (
-               select from identity.users where canonical_email = $1) as "reserved!""#,
-        canonical_email
-    );
-    Ok(reserved.fetch_one(conn).await?)
-}
-
-/// Inserts a hidden row.
-pub(super) async fn reserve_in_tx(conn: &mut PgConnection, new: Reservation<'_>) -> Result<()> {
-    let profile = new.profile;
-    let roles: Vec<String> = profile
-        .roles
-        .iter()
-        .map(|role| role.as_str().to_owned())
-        .collect();
-    sqlx::query!(
-        "insert into identity.users
-             (id, email, canonical_email, name, locale, roles, approved, blocked, verified,
-              primary_wallet_id, referral_code, referral_user_id, custom_data, created_at, updated_at)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14)",
-        new.id as _,
-        new.email,
-        new.canonical_email,
-        profile.name.as_deref(),
-        profile.locale.as_deref(),
-        &roles,
-        profile.approved,
-        profile.blocked,
-        profile.verified,
-        new.wallet_id as _,
-        new.referral_code,
-        new.referral_user_id as _,
-        profile.custom_data,
-        new.now,
-    )
-    .execute(conn)
-    .await
-    .map_err(pg::on_constraint([
-        ("users_canonical_email_key", Error::EmailTaken),
-        ("users_primary_wallet_id_key", Error::WalletTaken),
-    ]))?;
-    Ok(())
-}
-
-/// Stores the user's password hash.
-pub(super) async fn insert_credentials_in_tx(
+/// Replaces the user's password hash.
+pub(super) async fn update_credentials_in_tx(
     conn: &mut PgConnection,
     user_id: UserId,
     password_hash: &str,
     now: DateTime<Utc>,
 ) -> Result<()> {
-    sqlx::query!(
-        "insert into identity.credentials (user_id, password_hash, updated_at) values ($1, $2, $3)",
+    let updated = sqlx::query!(
+        "update identity.credentials set password_hash = $2, updated_at = $3 where user_id = $1",
         user_id as _,
         password_hash,
         now,
     )
     .execute(conn)
     .await?;
-    Ok(())
-}
-
-/// Makes a hidden row the first version of a user. Returns `false` if it is no longer hidden.
-pub(super) async fn activate_in_tx(
-    conn: &mut PgConnection,
-    user_id: UserId,
-    wallet_id: WalletId,
-) -> Result<bool> {
-    let activated = sqlx::query!(
-        "update identity.users set state = 'active', primary_wallet_id = $2, version = 1
-         where id = $1 and state = 'provisioning'",
-        user_id as _,
-        wallet_id as _,
-    )
-    .execute(conn)
-    .await
-    .map_err(pg::on_constraint([(
-        "users_primary_wallet_id_key",
-        Error::WalletTaken,
-    )]))?;
-    Ok(activated.rows_affected() == 1)
-}
-
-/// Locks a hidden row. Returns `false` if it is no longer hidden.
-pub(super) async fn lock_hidden_in_tx(conn: &mut PgConnection, user_id: UserId) -> Result<bool> {
-    let locked = sqlx::query_scalar!(
-        "select id from identity.users where id = $1 and state = 'provisioning' for update",
-        user_id as _
-    )
-    .fetch_optional(conn)
-    .await?;
-    Ok(locked.is_some())
-}
-
-/// Deletes a hidden row, which the caller has locked, and its credentials.
-pub(super) async fn delete_hidden_in_tx(conn: &mut PgConnection, user_id: UserId) -> Result<()> {
-    let credentials = sqlx::query!(
-        "delete from identity.credentials where user_id = $1",
-        user_id as _
-    )
-    .execute(&mut *conn)
-    .await?;
-    pg::ensure_affected(credentials, 1)?;
-    let users = sqlx::query!(
-        "delete from identity.users where id = $1 and state = 'provisioning'",
-        user_id as _
-    )
-    .execute(conn)
-    .await?;
-    Ok(pg::ensure_affected(users, 1)?)
+    Ok(pg::ensure_affected(updated, 1)?)
 }
 
 /// Finds the users with these ids, in any order.
 pub(super) async fn find_all(conn: &mut PgConnection, ids: &[UserId]) -> Result<Vec<User>> {
     let rows = sqlx::query_as!(
         Row,
-        r#"select id, version, email, name, phone, locale, roles, approved, blocked, verified,
+        r#"select id, version, email as "email!", name, phone, locale, roles, approved, blocked, verified,
                   email_confirmed_at, primary_wallet_id as "primary_wallet_id!: WalletId", referral_code,
                   referral_user_id, custom_data, created_at, updated_at
            from identity.users
@@ -209,23 +105,35 @@ pub(super) async fn find_all(conn: &mut PgConnection, ids: &[UserId]) -> Result<
     Ok(rows.into_iter().map(User::from).collect())
 }
 
+/// Returns those of these ids whose users have been deleted.
+pub(super) async fn find_deleted(conn: &mut PgConnection, ids: &[UserId]) -> Result<Vec<UserId>> {
+    Ok(sqlx::query_scalar!(
+        "select id from identity.users where id = any($1) and state = 'deleted'",
+        ids as _
+    )
+    .fetch_all(conn)
+    .await?)
+}
+
 /// Finds a user.
 pub(crate) async fn find(conn: &mut PgConnection, id: UserId) -> Result<Option<User>> {
     Ok(find_all(conn, &[id]).await?.pop())
 }
 
-/// Finds and locks a user, to change it.
-pub(super) async fn find_for_update_in_tx(
-    conn: &mut PgConnection,
-    id: UserId,
-) -> Result<Option<User>> {
+/// Returns a user.
+pub(super) async fn get(conn: &mut PgConnection, id: UserId) -> Result<User> {
+    find(conn, id).await?.ok_or(Error::UserNotFound)
+}
+
+/// Returns a user and locks it, to change it.
+pub(super) async fn get_for_update_in_tx(conn: &mut PgConnection, id: UserId) -> Result<User> {
     sqlx::query_scalar!(
         "select id from identity.users where id = $1 and state = 'active' for update",
         id as _
     )
     .fetch_optional(&mut *conn)
     .await?;
-    find(conn, id).await
+    get(conn, id).await
 }
 
 /// Finds a user and locks it against changes.
@@ -261,25 +169,33 @@ pub(crate) async fn find_by_email(
 }
 
 /// Finds the user with this referral code.
-pub(super) async fn find_by_referral_code(
+pub(crate) async fn find_by_referral_code(
     conn: &mut PgConnection,
     code: &str,
-) -> Result<Option<UserId>> {
-    Ok(sqlx::query_scalar!(
+) -> Result<Option<User>> {
+    let id = sqlx::query_scalar!(
         "select id from identity.users where referral_code = $1 and state = 'active'",
         code
     )
-    .fetch_optional(conn)
-    .await?)
+    .fetch_optional(&mut *conn)
+    .await?;
+    match id {
+        Some(id) => find(conn, id).await,
+        None => Ok(None),
+    }
 }
 
-/// Writes the state that an action changes.
-pub(super) async fn update_flags_in_tx(conn: &mut PgConnection, user: &User) -> Result<()> {
+/// Writes the fields that change, of a user whose version has been raised by one.
+pub(super) async fn update_in_tx(conn: &mut PgConnection, user: &User) -> Result<()> {
     let updated = sqlx::query!(
         "update identity.users
-         set approved = $2, blocked = $3, version = version + 1, updated_at = $4
-         where id = $1 and version = $5",
+         set name = $2, locale = $3, custom_data = $4, approved = $5, blocked = $6,
+             version = version + 1, updated_at = $7
+         where id = $1 and version = $8 and state = 'active'",
         user.id as _,
+        user.name,
+        user.locale,
+        user.custom_data,
         user.approved,
         user.blocked,
         user.updated_at,
@@ -296,16 +212,31 @@ pub(super) async fn list(
     request: &ListRequest,
     only: Option<UserId>,
 ) -> Result<Page<User>, Failure> {
-    let users = List::new(&USERS, "identity.users u", Key::Id("u.id"))
+    let users = active(&USERS)
+        .only_with("u.id = ?", only.map(UserId::uuid))
+        .column("email", "u.canonical_email")
+        .array("role", "u.roles");
+    let page = users.fetch::<Row>(conn, request).await?;
+    Ok(page.map(User::from))
+}
+
+/// Lists the users whom this one referred.
+pub(super) async fn list_referrals(
+    conn: &mut PgConnection,
+    request: &ListRequest,
+    referrer: UserId,
+) -> Result<Page<User>, Failure> {
+    let referrals = active(&REFERRALS).only_with("u.referral_user_id = ?", Some(referrer));
+    let page = referrals.fetch::<Row>(conn, request).await?;
+    Ok(page.map(User::from))
+}
+
+fn active(table: &'static ListTable) -> List {
+    List::new(table, "identity.users u", Key::Id("u.id"))
         .select(
             "u.id, u.version, u.email, u.name, u.phone, u.locale, u.roles, u.approved, u.blocked,
              u.verified, u.email_confirmed_at, u.primary_wallet_id, u.referral_code, u.referral_user_id, u.custom_data,
              u.created_at, u.updated_at",
         )
         .only("u.state = 'active'")
-        .only_with("u.id = ?", only.map(UserId::uuid))
-        .column("email", "u.canonical_email")
-        .array("role", "u.roles");
-    let page = users.fetch::<Row>(conn, request).await?;
-    Ok(page.map(User::from))
 }

@@ -9,13 +9,14 @@ use platform::{
     ids::Ids,
     list::Page,
     messaging::outbox,
+    pg,
 };
 use proto::{common::v1::ListRequest, identity::v1 as wire};
 use sqlx::PgPool;
 
 use super::{
     convert, events,
-    model::{Action, User, UserId},
+    model::{Action, User, UserId, UserPatch},
     repo,
 };
 use crate::{
@@ -41,15 +42,18 @@ impl Users {
     }
 
     pub(crate) async fn get(&self, caller: &Caller, id: UserId) -> Result<User> {
-        if caller.require_self_or_admin(id).is_err() {
-            return Err(Error::UserNotFound);
-        }
+        require_visible(caller, id)?;
         let mut conn = self.pool.acquire().await?;
-        repo::find(&mut conn, id).await?.ok_or(Error::UserNotFound)
+        repo::get(&mut conn, id).await
     }
 
-    /// Returns the users with these ids, except those that the caller may not see.
-    pub(crate) async fn get_batch(&self, caller: &Caller, ids: &[UserId]) -> Result<Vec<User>> {
+    /// Returns the users with these ids, and the ids of deleted ones, except those that the caller may
+    /// not see.
+    pub(crate) async fn get_batch(
+        &self,
+        caller: &Caller,
+        ids: &[UserId],
+    ) -> Result<(Vec<User>, Vec<UserId>)> {
         if ids.len() > MAX_BATCH {
             let message = "must have at most 1000 items";
             return Err(Failure::invalid("ids", FieldCode::Length, message).into());
@@ -60,7 +64,12 @@ impl Users {
             .copied()
             .collect();
         let mut conn = self.pool.acquire().await?;
-        repo::find_all(&mut conn, &visible).await
+        let users = repo::find_all(&mut conn, &visible).await?;
+        if users.len() == visible.len() {
+            return Ok((users, Vec::new()));
+        }
+        let deleted = repo::find_deleted(&mut conn, &visible).await?;
+        Ok((users, deleted))
     }
 
     /// Lists the users that the caller may see.
@@ -70,7 +79,41 @@ impl Users {
         Ok(repo::list(&mut conn, request, only).await?)
     }
 
-    /// Approves, blocks or unblocks a user. A block revokes the user's tokens. A repeat changes nothing and publishes no event.
+    /// Lists the users whom a user referred, that the caller may see.
+    pub(crate) async fn list_referrals(
+        &self,
+        caller: &Caller,
+        id: UserId,
+        request: &ListRequest,
+    ) -> Result<Page<User>> {
+        require_visible(caller, id)?;
+        let mut conn = self.pool.acquire().await?;
+        repo::get(&mut conn, id).await?;
+        Ok(repo::list_referrals(&mut conn, request, id).await?)
+    }
+
+    /// Changes the profile of a user.
+    pub(crate) async fn update(
+        &self,
+        caller: &Caller,
+        id: UserId,
+        patch: UserPatch,
+    ) -> Result<User> {
+        require_visible(caller, id)?;
+        let mut tx = pg::tx(&self.pool).await?;
+        let mut user = repo::get_for_update_in_tx(&mut tx, id).await?;
+        if user.patch(patch, self.clock.now()) {
+            repo::update_in_tx(&mut tx, &user).await?;
+            let event = events::updated(self.ids.uuid(), &user);
+            outbox::append_in_tx(&mut tx, SCHEMA, [event]).await?;
+            audit::record_in_tx(&mut tx, SCHEMA, Entry::new("user", "updated", id)).await?;
+            tx.commit().await?;
+        }
+        Ok(user)
+    }
+
+    /// Approves, blocks or unblocks a user; a block ends the user's tokens. A repeat changes nothing and
+    /// publishes no event.
     pub(crate) async fn act(
         &self,
         key: Option<&Key>,
@@ -81,11 +124,9 @@ impl Users {
             Started::Replay(reply) => return Ok(reply),
             Started::Fresh(work) => work,
         };
-        let mut user = repo::find_for_update_in_tx(&mut work, id)
-            .await?
-            .ok_or(Error::UserNotFound)?;
+        let mut user = repo::get_for_update_in_tx(&mut work, id).await?;
         if user.apply(action, self.clock.now()) {
-            repo::update_flags_in_tx(&mut work, &user).await?;
+            repo::update_in_tx(&mut work, &user).await?;
             if action == Action::Block {
                 revocation::revoke_user_in_tx(&mut work, id).await?;
                 sessions::end_all_in_tx(&mut work, id).await?;
@@ -99,8 +140,14 @@ impl Users {
     }
 }
 
+/// A user that the caller may not see is not found.
+pub(super) fn require_visible(caller: &Caller, id: UserId) -> Result<()> {
+    let visible = caller.require_self_or_admin(id);
+    visible.map_err(|_| Error::UserNotFound)
+}
+
 /// Returns the only user that the caller may see; `None` for a caller who sees all.
-fn visible_to(caller: &Caller) -> Result<Option<UserId>> {
+pub(crate) fn visible_to(caller: &Caller) -> Result<Option<UserId>> {
     if caller.is_admin() {
         return Ok(None);
     }

@@ -8,12 +8,12 @@ use std::{
 
 use platform::error::{Code, Failure};
 use proto::wallet::v1::{
-    Asset, CreateAssetRequest, CreateAssetResponse, CreateWalletRequest, CreateWalletResponse,
-    GetAssetRequest, GetAssetResponse, GetSettingsRequest, GetSettingsResponse,
-    GetTotalBalanceRequest, GetTotalBalanceResponse, GetWalletBalanceRequest,
-    GetWalletBalanceResponse, GetWalletRequest, GetWalletResponse, ListAssetsRequest,
-    ListAssetsResponse, ListWalletsRequest, ListWalletsResponse, Settings, UpdateAssetRequest,
-    UpdateAssetResponse, UpdateWalletRequest, UpdateWalletResponse, Wallet,
+    Asset, CloseWalletsRequest, CloseWalletsResponse, CreateAssetRequest, CreateAssetResponse,
+    CreateWalletRequest, CreateWalletResponse, GetAssetRequest, GetAssetResponse,
+    GetSettingsRequest, GetSettingsResponse, GetTotalBalanceRequest, GetTotalBalanceResponse,
+    GetWalletBalanceRequest, GetWalletBalanceResponse, GetWalletRequest, GetWalletResponse,
+    ListAssetsRequest, ListAssetsResponse, ListWalletsRequest, ListWalletsResponse, Settings,
+    UpdateAssetRequest, UpdateAssetResponse, UpdateWalletRequest, UpdateWalletResponse, Wallet,
     asset_service_server::{AssetService, AssetServiceServer},
     settings_service_server::{SettingsService, SettingsServiceServer},
     wallet_service_server::{WalletService, WalletServiceServer},
@@ -26,12 +26,12 @@ use tonic::{
 
 pub(crate) const DEFAULT_WALLET: &str = "d0000000-0000-7000-8000-000000000000";
 
-/// How a creation fails.
+/// How creating or closing wallets fails.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// The service does nothing.
     Unavailable,
-    /// The wallet is created, but the response is lost.
+    /// It is done, but the response is lost.
     ResponseLost,
     Refused,
 }
@@ -60,7 +60,7 @@ impl FakeWallet {
         address
     }
 
-    /// Makes creations fail; `None` makes them succeed.
+    /// Makes creating and closing wallets fail; `None` makes it succeed.
     pub(crate) fn set_fault(&self, fault: Option<Fault>) {
         self.state().fault = fault;
     }
@@ -149,6 +149,29 @@ impl WalletService for FakeWallet {
         wallet.owner_id = request.owner_id;
         let wallet = Some(wallet.clone());
         Ok(Response::new(UpdateWalletResponse { wallet }))
+    }
+
+    async fn close_wallets(
+        &self,
+        request: Request<CloseWalletsRequest>,
+    ) -> Result<Response<CloseWalletsResponse>, Status> {
+        let owner = Some(request.into_inner().owner_id);
+        let mut state = self.state();
+        match state.fault {
+            Some(Fault::Unavailable) => return Err(Failure::unavailable("wallet").into()),
+            Some(Fault::Refused) => {
+                return Err(Failure::new(Code::InvalidState, "refused by the test").into());
+            }
+            Some(Fault::ResponseLost) | None => {}
+        }
+        let wallets = state.wallets.values_mut();
+        for wallet in wallets.filter(|wallet| wallet.owner_id == owner) {
+            wallet.locked = true;
+        }
+        if state.fault == Some(Fault::ResponseLost) {
+            return Err(Failure::unavailable("wallet").into());
+        }
+        Ok(Response::new(CloseWalletsResponse {}))
     }
 
     async fn list_wallets(

@@ -18,8 +18,9 @@ use platform::{
 };
 use proto::identity::v1::{
     CreateUserRequest, User, api_key_service_client::ApiKeyServiceClient,
-    auth_service_client::AuthServiceClient, revocation_service_client::RevocationServiceClient,
-    task_service_client::TaskServiceClient, user_service_client::UserServiceClient,
+    auth_service_client::AuthServiceClient, invite_service_client::InviteServiceClient,
+    revocation_service_client::RevocationServiceClient, task_service_client::TaskServiceClient,
+    user_service_client::UserServiceClient,
 };
 use sqlx::PgPool;
 use tokio::task::JoinHandle;
@@ -154,11 +155,13 @@ impl TestApp {
     /// Stops the process, and fails if work is left over.
     pub(crate) async fn finish(mut self) {
         testing::assert_no_leftovers(&self.pool, SCHEMA).await;
-        assert_eq!(
-            self.count("select count(*) from identity.user_provisionings")
-                .await,
-            0
-        );
+        for sagas in [
+            "select count(*) from identity.user_provisionings",
+            "select count(*) from identity.user_deletions",
+            "select count(*) from identity.invites where reserved_by is not null",
+        ] {
+            assert_eq!(self.count(sagas).await, 0, "{sagas}");
+        }
         self.stop().await;
     }
 
@@ -168,6 +171,28 @@ impl TestApp {
 
     pub(crate) async fn execute(&self, sql: &'static str) {
         sqlx::query(sql).execute(&self.pool).await.unwrap();
+    }
+
+    /// Returns the only event of this name.
+    pub(crate) async fn only_event(&self, name: &str) -> Event {
+        let sql = "select aggregate_version, body from identity.outbox where event_type = $1";
+        let (version, body) = sqlx::query_as(sql)
+            .bind(format!("guerdon.identity.v1.{name}"))
+            .fetch_one(&self.pool)
+            .await
+            .unwrap();
+        Event {
+            name: name.to_owned(),
+            version,
+            body,
+        }
+    }
+
+    /// Returns the id of the invite with this code, by which its events name it.
+    pub(crate) async fn id_of_invite(&self, code: &str) -> String {
+        let sql = "select id::text from identity.invites where code = $1";
+        let id = sqlx::query_scalar(sql).bind(code);
+        id.fetch_one(&self.pool).await.unwrap()
     }
 
     /// Returns the events of an aggregate.
@@ -216,6 +241,14 @@ impl TestApp {
             .service()
     }
 
+    pub(crate) fn invites(&self) -> InviteServiceClient<Client> {
+        self.invites_as(&admin())
+    }
+
+    pub(crate) fn invites_as(&self, caller: &Caller) -> InviteServiceClient<Client> {
+        self.client(Some(caller)).service()
+    }
+
     pub(crate) fn tasks(&self) -> TaskServiceClient<Client> {
         self.tasks_as(&admin())
     }
@@ -236,6 +269,14 @@ impl TestApp {
         let created = self.users().create_user(new_user(email)).await;
         created.unwrap().into_inner().user.unwrap()
     }
+}
+
+/// Describes events as `1 UserCreated`.
+pub(crate) fn published(events: &[Event]) -> Vec<String> {
+    let events = events.iter();
+    events
+        .map(|Event { name, version, .. }| format!("{version} {name}"))
+        .collect()
 }
 
 pub(crate) fn new_user(email: &str) -> CreateUserRequest {

@@ -9,6 +9,7 @@ mod completions;
 mod fake_smtp;
 mod fake_wallet;
 mod harness;
+mod invites;
 mod mail;
 mod provisioning;
 mod referral_rewards;

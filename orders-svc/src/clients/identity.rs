@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use platform::{error::Code, grpc::client::Client};
+use platform::{
+    error::{Code, Failure},
+    grpc::client::Client,
+};
 use proto::{
     identity::v1::{GetUserRequest, GetUserResponse, User, user_service_client::UserServiceClient},
     orders::v1::OrderUser,
@@ -51,6 +54,9 @@ impl Identity {
     pub(crate) async fn find_shown(&self, user_id: UserId) -> Option<OrderUser> {
         match timeout(SHOWN_TIMEOUT, self.get(user_id)).await {
             Ok(Ok(response)) => response.into_inner().user.map(shown),
+            Ok(Err(status)) if Failure::from_status(&status).code == Code::UserNotFound => {
+                Some(deleted(user_id))
+            }
             Ok(Err(error)) => {
                 tracing::debug!(%user_id, %error, "reading the user failed, responding without it");
                 None
@@ -65,6 +71,15 @@ impl Identity {
     async fn get(&self, user_id: UserId) -> Result<Response<GetUserResponse>, Status> {
         let id = user_id.to_string();
         self.0.clone().get_user(GetUserRequest { id }).await
+    }
+}
+
+/// Returns what is left of a user who has been deleted.
+fn deleted(user_id: UserId) -> OrderUser {
+    OrderUser {
+        id: user_id.to_string(),
+        metadata: "{}".to_owned(),
+        ..OrderUser::default()
     }
 }
 

@@ -111,10 +111,11 @@ mod tests {
     }
 
     /// Names of RPCs that read, besides `Get…`, `List…` and `BatchGet…`.
-    const OTHER_READS: [&str; 5] = [
+    const OTHER_READS: [&str; 6] = [
         "ExportProducts",
         "FindConversion",
         "Quote",
+        "ValidateInvite",
         "ValidateToken",
         "Watch",
     ];

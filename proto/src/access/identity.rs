@@ -3,6 +3,7 @@
 use super::{CATALOG, GATEWAY, ORDERS, Table, WALLET, admins, all, anyone, only, owners};
 
 const THEMSELVES: &str = "themselves";
+const OWN_INVITES: &str = "invites that they made";
 
 /// The access to the RPCs of identity-svc.
 pub const TABLE: Table = Table {
@@ -32,6 +33,20 @@ pub const TABLE: Table = Table {
         admins("ApiKeyService/GetApiKey"),
         admins("ApiKeyService/ListApiKeys"),
         admins("ApiKeyService/DeleteApiKey").does("api_key.revoked"),
+        // The handler refuses all but admins while sign-up is closed.
+        all("UserService/SignUp")
+            .and(&[GATEWAY])
+            .does("user.created"),
+        owners("UserService/ListReferrals", THEMSELVES),
+        owners("UserService/UpdateUser", THEMSELVES).does("user.updated"),
+        owners("UserService/ChangePassword", THEMSELVES).does("user.password_changed"),
+        owners("UserService/DeleteUser", THEMSELVES).does("user.deleted"),
+        owners("InviteService/CreateInvite", OWN_INVITES).does("invite.created"),
+        owners("InviteService/SendInvites", OWN_INVITES).does("invite.created"),
+        owners("InviteService/GetInvite", OWN_INVITES),
+        owners("InviteService/ListInvites", OWN_INVITES),
+        owners("InviteService/CancelInvite", OWN_INVITES).does("invite.canceled"),
+        all("InviteService/ValidateInvite").and(&[GATEWAY]),
         all("TaskService/GetTask"),
         all("TaskService/ListTasks"),
         admins("TaskService/CreateTask").does("task.created"),

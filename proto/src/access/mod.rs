@@ -202,6 +202,7 @@ mod tests {
         "guerdon.identity.v1.AuthService/RefreshToken",
         "guerdon.identity.v1.AuthService/RevokeRefreshToken",
         "guerdon.identity.v1.AuthService/ValidateToken",
+        "guerdon.identity.v1.InviteService/ValidateInvite",
         "guerdon.identity.v1.RevocationService/Watch",
         "guerdon.wallet.v1.RateService/FindConversion",
     ];

@@ -36,6 +36,35 @@ pub const API_KEYS: ListTable = ListTable::new(
     ],
 );
 
+/// `GET /users/:id/referrals`.
+pub const REFERRALS: ListTable = ListTable::new(
+    "referrals",
+    &[
+        Field::new("createdAt", Class::Time).sortable(),
+        Field::new("id", Class::Id),
+        Field::new("updatedAt", Class::Time).sortable(),
+    ],
+);
+
+/// `GET /invites`.
+pub const INVITES: ListTable = ListTable::new(
+    "invites",
+    &[
+        Field::new("code", Class::Code),
+        Field::new("createdAt", Class::Time).sortable(),
+        Field::new("expiredAt", Class::Time).sortable(),
+        Field::new("invitedEmail", Class::CaselessCode).nullable(),
+        Field::new("invitedUserId", Class::Id).nullable(),
+        Field::new("inviterUserId", Class::Id).nullable(),
+        Field::new(
+            "status",
+            Class::Enum(&["accepted", "canceled", "expired", "pending"]),
+        ),
+        Field::new("type", Class::Enum(&["invite"])),
+        Field::new("updatedAt", Class::Time).sortable(),
+    ],
+);
+
 /// `GET /tasks`.
 pub const TASKS: ListTable = ListTable::new(
     "tasks",

@@ -108,6 +108,11 @@ impl TestApp {
         self.send(Method::POST, path, Some(&body)).await
     }
 
+    /// Sends a DELETE.
+    pub async fn delete(&self, path: &str) -> ApiResponse {
+        self.send(Method::DELETE, path, None).await
+    }
+
     /// Returns the `data` of a POST that must succeed.
     pub async fn create(&self, path: &str, body: Value) -> Value {
         let response = self.post(path, body).await;

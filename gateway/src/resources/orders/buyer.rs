@@ -20,7 +20,8 @@ use crate::{
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Buyer {
     id: String,
-    email: String,
+    /// `null` if the user has been deleted.
+    email: Option<String>,
     name: Option<String>,
     approved: bool,
     image_url: Option<String>,
@@ -42,18 +43,34 @@ pub(crate) async fn embed(call: &Call, orders: &mut [Order]) {
         return;
     }
     let request = call.request(BatchGetUsersRequest { ids });
-    let users = match call.clients.users().batch_get_users(request).await {
-        Ok(response) => response.into_inner().users,
+    let found = match call.clients.users().batch_get_users(request).await {
+        Ok(response) => response.into_inner(),
         Err(status) => {
             return tracing::warn!(%status, "orders: reading their users failed, responding without them");
         }
     };
+    let users = found.users.into_iter().map(Buyer::from);
+    let deleted = found.deleted_ids.into_iter().map(Buyer::deleted);
     let buyers: HashMap<String, Buyer> = users
-        .into_iter()
-        .map(|user| (user.id.clone(), user.into()))
+        .chain(deleted)
+        .map(|buyer| (buyer.id.clone(), buyer))
         .collect();
     for order in orders {
         order.user = buyers.get(&order.user_id).cloned();
+    }
+}
+
+impl Buyer {
+    /// Returns what is left of a user who has been deleted.
+    fn deleted(id: String) -> Self {
+        Self {
+            id,
+            email: None,
+            name: None,
+            approved: false,
+            image_url: None,
+            metadata: Raw::of(String::new()),
+        }
     }
 }
 
@@ -61,7 +78,7 @@ impl From<OrderUser> for Buyer {
     fn from(user: OrderUser) -> Self {
         Self {
             id: user.id,
-            email: user.email,
+            email: Some(user.email).filter(|email| !email.is_empty()),
             name: user.name,
             approved: user.approved,
             image_url: None,
@@ -74,7 +91,7 @@ impl From<wire::User> for Buyer {
     fn from(user: wire::User) -> Self {
         Self {
             id: user.id,
-            email: user.email,
+            email: Some(user.email),
             name: user.name,
             approved: user.approved,
             image_url: None,

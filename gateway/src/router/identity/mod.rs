@@ -1,7 +1,8 @@
-//! Authentication, API keys, users and tasks.
+//! Authentication, API keys, users, invites and tasks.
 
 mod api_keys;
 mod auth;
+mod invites;
 mod tasks;
 mod users;
 
@@ -13,6 +14,7 @@ pub(super) fn routes() -> Vec<Route> {
         auth::routes(),
         api_keys::routes(),
         users::routes(),
+        invites::routes(),
         tasks::routes(),
     ]
     .into_iter()

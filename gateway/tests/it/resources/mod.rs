@@ -7,6 +7,7 @@ mod assets;
 mod audit_log;
 mod auth;
 mod catalog;
+mod invites;
 mod movements;
 mod new_orders;
 mod order_lines;

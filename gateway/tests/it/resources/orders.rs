@@ -21,8 +21,31 @@ fn reply_user(app: &TestApp, id: &str) {
         metadata: r#"{"tier":"gold"}"#.to_owned(),
         ..User::default()
     };
-    app.services
-        .reply(BATCH_GET, &BatchGetUsersResponse { users: vec![user] });
+    app.services.reply(
+        BATCH_GET,
+        &BatchGetUsersResponse {
+            users: vec![user],
+            deleted_ids: vec!["deleted".to_owned()],
+        },
+    );
+}
+
+#[tokio::test]
+async fn the_user_of_an_order_is_shown_without_personal_data_once_deleted() {
+    let app = TestApp::start().await;
+    reply_user(&app, "another");
+    let order = Order {
+        user_id: "deleted".to_owned(),
+        ..Order::default()
+    };
+    let response = GetOrderResponse { order: Some(order) };
+    app.services.reply("OrderService/GetOrder", &response);
+    let read = app.get(&format!("/orders/{ID}")).await;
+    let expected = json!({
+        "id": "deleted", "email": null, "name": null, "approved": false, "imageUrl": null,
+        "metadata": {},
+    });
+    assert_eq!(user(&read), &expected);
 }
 
 /// The user of the only order of a response.

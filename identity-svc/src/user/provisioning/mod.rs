@@ -1,11 +1,11 @@
 //! The saga that creates a user with its wallet, in three steps:
 //!
-//! 1. Reserve: one transaction commits a hidden row, which reserves the email, and a claim, which
-//!    keeps the idempotency key in progress.
+//! 1. Reserve: one transaction commits a hidden row, which reserves the email and the invite, and a
+//!    claim, which keeps the idempotency key in progress.
 //! 2. Wallet: wallet-svc creates the wallet, or makes an existing one the user's. Both are safe to
 //!    repeat.
-//! 3. Activate: one transaction commits the user, `UserCreated` and the recorded response, and
-//!    deletes the claim.
+//! 3. Activate: one transaction commits the user, `UserCreated`, the accepted invite and the recorded
+//!    response, and deletes the claim.
 //!
 //! If a request stops in between, a worker resumes the claim ([`platform::saga`]). A refusal of
 //! wallet-svc deletes the hidden row and the claim.
@@ -27,18 +27,19 @@ use platform::{
 use proto::identity::v1 as wire;
 use sqlx::{PgConnection, PgPool};
 
-use self::repo::Claim;
+use self::repo::{Claim, Reservation};
 use super::{
     convert, events,
     model::{NewUser, User, UserId, wallet_name},
     password::Hasher,
-    referral::ReferralCode,
-    repo::{self as users, Reservation},
+    repo as users,
 };
 use crate::{
     SCHEMA,
     clients::wallet::{WalletId, Wallets},
     error::{Error, Result},
+    invite::SignUps,
+    sign_up_code::{Kind, SignUpCode},
 };
 
 /// Creates users.
@@ -46,6 +47,7 @@ use crate::{
 pub(crate) struct Provisioning {
     pool: PgPool,
     wallets: Wallets,
+    sign_ups: SignUps,
     hasher: Hasher,
     clock: Clock,
     ids: Ids,
@@ -68,6 +70,7 @@ impl Provisioning {
         Self {
             pool,
             wallets,
+            sign_ups: SignUps::new(clock.clone(), ids.clone()),
             hasher,
             clock,
             ids,
@@ -103,8 +106,10 @@ impl Provisioning {
     /// Refuses what the first step would refuse, before the cost of a hash.
     async fn check_free(&self, new: &NewUser) -> Result<()> {
         let mut conn = self.pool.acquire().await?;
-        find_referral(&mut conn, new).await?;
-        if users::is_reserved(&mut conn, &new.email.canonical()).await? {
+        self.sign_ups
+            .check_in_tx(&mut conn, new.code.as_ref(), &new.email)
+            .await?;
+        if repo::is_reserved(&mut conn, &new.email.canonical()).await? {
             return Err(Error::EmailTaken);
         }
         Ok(())
@@ -142,9 +147,12 @@ impl Provisioning {
         new: &NewUser,
         hash: &str,
     ) -> Result<UserId> {
-        let referral_user_id = find_referral(conn, new).await?;
+        let referral = self
+            .sign_ups
+            .check_in_tx(conn, new.code.as_ref(), &new.email)
+            .await?;
         let (id, now) = (self.ids.next(), self.clock.now());
-        let referral_code = ReferralCode::generate(&self.ids);
+        let referral_code = SignUpCode::generate(Kind::Referral, &self.ids);
         let reservation = Reservation {
             id,
             email: new.email.as_str(),
@@ -152,11 +160,12 @@ impl Provisioning {
             profile: &new.profile,
             wallet_id: new.wallet_id,
             referral_code: referral_code.as_str(),
-            referral_user_id,
+            referral_user_id: referral.referrer,
             now,
         };
-        users::reserve_in_tx(conn, reservation).await?;
-        users::insert_credentials_in_tx(conn, id, hash, now).await?;
+        repo::reserve_in_tx(conn, reservation).await?;
+        repo::insert_credentials_in_tx(conn, id, hash, now).await?;
+        self.sign_ups.reserve_in_tx(conn, referral, id).await?;
         Ok(id)
     }
 
@@ -199,7 +208,7 @@ impl Provisioning {
     async fn activate(&self, claim: &Claim, wallet_id: WalletId) -> Result<User> {
         let user_id = claim.user_id;
         let mut tx = pg::tx(&self.pool).await?;
-        if !users::activate_in_tx(&mut tx, user_id, wallet_id).await? {
+        if !repo::activate_in_tx(&mut tx, user_id, wallet_id).await? {
             drop(tx);
             return self.finished_elsewhere(user_id).await;
         }
@@ -209,6 +218,7 @@ impl Provisioning {
             .ok_or_else(|| Error::internal("an activated user is missing"))?;
         let created = events::created(self.ids.uuid(), &user);
         outbox::append_in_tx(&mut tx, SCHEMA, [created]).await?;
+        self.sign_ups.accept_in_tx(&mut tx, user_id).await?;
         audit::record_in_tx(&mut tx, SCHEMA, Entry::new("user", "created", user_id)).await?;
         if let Some(scope) = &claim.scope {
             let message = convert::user(user.clone());
@@ -218,14 +228,15 @@ impl Provisioning {
         Ok(user)
     }
 
-    /// Deletes the hidden row and the claim; the email and the key are free again.
+    /// Deletes the hidden row and the claim; the email, the invite and the key are free again.
     async fn undo(&self, claim: &Claim) -> Result<()> {
         let mut tx = pg::tx(&self.pool).await?;
-        if !users::lock_hidden_in_tx(&mut tx, claim.user_id).await? {
+        if !repo::lock_hidden_in_tx(&mut tx, claim.user_id).await? {
             return Ok(());
         }
         repo::delete_in_tx(&mut tx, claim.user_id).await?;
-        users::delete_hidden_in_tx(&mut tx, claim.user_id).await?;
+        self.sign_ups.release_in_tx(&mut tx, claim.user_id).await?;
+        repo::delete_hidden_in_tx(&mut tx, claim.user_id).await?;
         if let Some(scope) = &claim.scope {
             idempotency::forget_in_tx(&mut tx, SCHEMA, scope).await?;
         }
@@ -240,13 +251,4 @@ impl Provisioning {
             .await?
             .ok_or_else(|| Failure::unavailable("the creation of the user").into())
     }
-}
-
-/// Returns the user whose referral code the creation names.
-async fn find_referral(conn: &mut PgConnection, new: &NewUser) -> Result<Option<UserId>> {
-    let Some(code) = &new.code else {
-        return Ok(None);
-    };
-    let referral = users::find_by_referral_code(conn, code.as_str()).await?;
-    Ok(Some(referral.ok_or(Error::InviteInvalid)?))
 }

@@ -3,9 +3,11 @@
 use platform::error::{Code, Failure};
 use proto::identity::v1::{
     ApproveUserRequest, ApproveUserResponse, BatchGetUsersRequest, BatchGetUsersResponse,
-    BlockUserRequest, BlockUserResponse, CreateUserRequest, CreateUserResponse, GetUserRequest,
-    GetUserResponse, ListUsersRequest, ListUsersResponse, UnblockUserRequest, UnblockUserResponse,
-    user_service_server::UserService,
+    BlockUserRequest, BlockUserResponse, ChangePasswordRequest, ChangePasswordResponse,
+    CreateUserRequest, CreateUserResponse, DeleteUserRequest, DeleteUserResponse, GetUserRequest,
+    GetUserResponse, ListReferralsRequest, ListReferralsResponse, ListUsersRequest,
+    ListUsersResponse, SignUpRequest, SignUpResponse, UnblockUserRequest, UnblockUserResponse,
+    UpdateUserRequest, UpdateUserResponse, user_service_server::UserService,
 };
 use tonic::{Request, Response, Status};
 
@@ -67,6 +69,38 @@ impl UserService for FakePeers {
         &self,
         _: Request<UnblockUserRequest>,
     ) -> Result<Response<UnblockUserResponse>, Status> {
+        uncalled()
+    }
+
+    async fn update_user(
+        &self,
+        _: Request<UpdateUserRequest>,
+    ) -> Result<Response<UpdateUserResponse>, Status> {
+        uncalled()
+    }
+
+    async fn change_password(
+        &self,
+        _: Request<ChangePasswordRequest>,
+    ) -> Result<Response<ChangePasswordResponse>, Status> {
+        uncalled()
+    }
+
+    async fn sign_up(&self, _: Request<SignUpRequest>) -> Result<Response<SignUpResponse>, Status> {
+        uncalled()
+    }
+
+    async fn list_referrals(
+        &self,
+        _: Request<ListReferralsRequest>,
+    ) -> Result<Response<ListReferralsResponse>, Status> {
+        uncalled()
+    }
+
+    async fn delete_user(
+        &self,
+        _: Request<DeleteUserRequest>,
+    ) -> Result<Response<DeleteUserResponse>, Status> {
         uncalled()
     }
 }

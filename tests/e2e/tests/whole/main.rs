@@ -4,6 +4,7 @@ mod access;
 mod architecture;
 mod audit;
 mod crash;
+mod deletion;
 mod demo;
 mod dry_run;
 mod errors;

@@ -22,7 +22,7 @@ pub(super) struct Samples {
 
 impl Samples {
     pub(super) async fn create(app: &TestApp) -> Self {
-        let owner = app.create_user("owner").await;
+        let owner = app.create_user("Owner1").await;
         let other = app.create_user("other").await;
         app.deposit(&owner["primaryWalletId"], "1000").await;
         let product = app.create_product("Coffee", "1", "0.1").await;
@@ -76,6 +76,11 @@ impl Samples {
             "/transactions/withdrawal" => debit(json!({"code": "internal"})),
             "/transactions/exchange" => json!({"walletId": wallet, "baseAssetCode": "usd",
                 "quoteAssetCode": "eur", "baseAmount": "1"}),
+            "/invites" => json!({"inviterUserId": self.owner["id"]}),
+            "/invites/send" => json!({"inviterUserId": self.owner["id"],
+                "email": ["friend@example.com"]}),
+            // Made of the email, and so refused: a changed password would end the owner's tokens.
+            "/users/{id}/change-password" => json!({"password": self.owner["email"]}),
             _ => json!({}),
         }
     }
@@ -120,6 +125,11 @@ impl Samples {
                 let rate = json!({"baseAssetCode": "usd", "quoteAssetCode": "eur", "rate": "0.9"});
                 app.post("/rates", rate).await;
                 return "eur".to_owned();
+            }
+            ("invites", _) => {
+                let invite = json!({"inviterUserId": self.owner["id"]});
+                let invite = app.create("/invites", invite).await;
+                return text(&invite["code"]).to_owned();
             }
             ("categories", _) => app.create("/categories", json!({"title": "Sample"})).await,
             ("movements", _) => {

@@ -21,7 +21,6 @@ mod user;
 use platform::pg::Schema;
 use sqlx::migrate::Migrator;
 
-pub use referral_reward::ReferralRewards;
 pub use service::Service;
 
 /// The schema of identity-svc.

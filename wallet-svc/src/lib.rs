@@ -25,7 +25,6 @@ mod wallet;
 use platform::pg::Schema;
 use sqlx::migrate::Migrator;
 
-pub use referral::service::Referrals;
 pub use service::Service;
 
 /// The schema of wallet-svc.

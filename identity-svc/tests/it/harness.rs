@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use clap::Parser;
-use identity_svc::{ReferralRewards, SCHEMA, Service, config::Config};
+use identity_svc::{SCHEMA, Service, config::Config, consumers::ReferralRewards};
 use platform::{
     auth::{Caller, Grant, Kind, Role, ServiceToken, TokenIssuer},
     clock::Clock,

@@ -16,6 +16,8 @@ use crate::{
     posting::{Posting, PostingOutcome, PostingQueue},
 };
 
+pub use crate::referral::service::Referrals;
+
 /// The schema of orders-svc, which names its events.
 pub(crate) const ORDERS: Schema = Schema::new("orders");
 /// The schema of identity-svc, which names its events.

@@ -3,11 +3,9 @@
 use platform::{error::Failure, messaging::inbox::Applied, pg, testing::eventually};
 use proto::events::v1::{BonusRevoked, OrderCanceled, OrderPaid, TaskCompleted};
 use sqlx::PgPool;
-use wallet_svc::{
-    Referrals,
-    consumers::{
-        Ledger, order_canceled::RevokeBonuses, order_paid::GrantBonus, task_completed::CreditReward,
-    },
+use wallet_svc::consumers::{
+    Ledger, Referrals, order_canceled::RevokeBonuses, order_paid::GrantBonus,
+    task_completed::CreditReward,
 };
 
 use crate::harness::{DEADLINE, TestApp, balance, transfer};

@@ -25,7 +25,12 @@ use platform::{
 use sqlx::{PgPool, postgres::PgConnectOptions};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
-use wallet_svc::{Referrals, SCHEMA, Service, config::Config, consumers::Ledger, verify};
+use wallet_svc::{
+    SCHEMA, Service,
+    config::Config,
+    consumers::{Ledger, Referrals},
+    verify,
+};
 
 pub(crate) use clients::{Clients, keyed, result};
 pub(crate) use database::LARGEST_BALANCE;

@@ -377,7 +377,8 @@ create table wallet.verification (
     is_only boolean not null default true,
     table_name text not null,
     id uuid not null,
-    asset text not null,
+    -- The asset, or the beneficiary of a bonus
+    name text not null,
     sequence bigint not null,
     violations bigint not null,
     started_at timestamptz not null,

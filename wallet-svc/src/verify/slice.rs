@@ -28,7 +28,7 @@ struct Row {
     places: Option<Vec<String>>,
     /// The last key of the slice; none if there are no rows after it.
     last_id: Option<Uuid>,
-    last_asset: Option<String>,
+    last_name: Option<String>,
     last_sequence: Option<i64>,
 }
 
@@ -51,7 +51,7 @@ pub(super) async fn check_slice(
     let Position { table, after } = position;
     let check = sqlx::query_as(table.checks())
         .bind(after.id)
-        .bind(&after.asset)
+        .bind(&after.name)
         .bind(after.sequence)
         .bind(rows);
     let started = Instant::now();
@@ -77,7 +77,7 @@ impl Row {
     fn last_key(&self) -> Option<Key> {
         Some(Key {
             id: self.last_id?,
-            asset: self.last_asset.clone()?,
+            name: self.last_name.clone()?,
             sequence: self.last_sequence?,
         })
     }

@@ -216,7 +216,7 @@ async fn a_pass_goes_on_where_another_process_stopped(pool: PgPool) {
     app.funded_wallet("10").await;
     app.execute(
         "insert into wallet.verification
-             (table_name, id, asset, sequence, violations, started_at)
+             (table_name, id, name, sequence, violations, started_at)
          values ('transactions', 'ffffffff-ffff-ffff-ffff-ffffffffffff', '', 0, 3, now())",
     )
     .await;

@@ -43,7 +43,7 @@ found (rule, place) as (
     union all
     select 'available is never negative', format('%s %s', wallet_id, asset_code)
     from checked where not system and amount - held < 0)
-select rules, places, wallet_id as last_id, asset_code as last_asset, 0::bigint as last_sequence
+select rules, places, wallet_id as last_id, asset_code as last_name, 0::bigint as last_sequence
 from (select array_agg(rule) as rules, array_agg(place) as places from found) violations
 left join (
     select wallet_id, asset_code from slice

@@ -1,6 +1,5 @@
 -- Checks the next bonuses against their transactions, which `transactions_bonus_idx` finds by the
--- order, and those of referrers against the reward that was recorded. The text of the key is the
--- beneficiary.
+-- order, and those of referrers against the reward that was recorded.
 with slice as (
     select order_id, beneficiary, granted, credited, owed from wallet.order_bonuses
     where (order_id, beneficiary) > ($1, $2)
@@ -24,7 +23,7 @@ found (rule, place) as (
         format('%s: %s granted, %s recorded', slice.order_id, slice.granted, r.amount)
     from slice left join wallet.referral_rewards r on r.order_id = slice.order_id
     where slice.beneficiary = 'referrer' and slice.granted is distinct from r.amount)
-select rules, places, order_id as last_id, beneficiary as last_asset, 0::bigint as last_sequence
+select rules, places, order_id as last_id, beneficiary as last_name, 0::bigint as last_sequence
 from (select array_agg(rule) as rules, array_agg(place) as places from found) violations
 left join (
     select order_id, beneficiary from slice order by order_id desc, beneficiary desc limit 1) last

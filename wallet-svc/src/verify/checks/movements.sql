@@ -49,7 +49,7 @@ found (rule, place) as (
         select from wallet.movements m
         where m.transaction_id = c.transaction_id
             and (m.wallet_id, m.asset_code, m.sequence) < (c.wallet_id, c.asset_code, c.sequence)))
-select rules, places, wallet_id as last_id, asset_code as last_asset, sequence as last_sequence
+select rules, places, wallet_id as last_id, asset_code as last_name, sequence as last_sequence
 from (select array_agg(rule) as rules, array_agg(place) as places from found) violations
 left join (
     select wallet_id, asset_code, sequence from slice

@@ -17,7 +17,7 @@
 
 mod log;
 
-use std::{fmt::Display, future::Future};
+use std::{fmt::Display, future::Future, sync::Arc};
 
 use serde_json::{Map, Value};
 use sqlx::PgConnection;
@@ -27,13 +27,13 @@ use crate::{auth::Caller, pg::Schema, telemetry};
 pub use log::AuditLog;
 
 tokio::task_local! {
-    static ACTOR: String;
+    static CALLER: Arc<Caller>;
 }
 
 /// Runs a handler whose entries name this caller as the actor.
-pub(crate) async fn on_behalf_of<F: Future>(caller: Option<&Caller>, work: F) -> F::Output {
+pub(crate) async fn on_behalf_of<F: Future>(caller: Option<Arc<Caller>>, work: F) -> F::Output {
     match caller {
-        Some(caller) => ACTOR.scope(caller.name(), work).await,
+        Some(caller) => CALLER.scope(caller, work).await,
         None => work.await,
     }
 }
@@ -41,7 +41,7 @@ pub(crate) async fn on_behalf_of<F: Future>(caller: Option<&Caller>, work: F) ->
 /// Returns the actor of what happens now: the caller of the RPC, or the service that owns the schema.
 /// A saga that another process may end stores it with its claim.
 pub fn actor(schema: Schema) -> String {
-    let of_request = ACTOR.try_with(String::clone);
+    let of_request = CALLER.try_with(|caller| caller.name());
     of_request.unwrap_or_else(|_| format!("service:{}-svc", schema.name()))
 }
 

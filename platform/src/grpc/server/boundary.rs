@@ -173,7 +173,7 @@ impl Shared {
         let work = timeout(HANDLER_TIMEOUT, inner.call(request));
         let work = async move {
             let _turn = turn;
-            audit::on_behalf_of(caller.as_deref(), work).await
+            audit::on_behalf_of(caller, work).await
         };
         let work = deadline::within(deadline, work);
         let task = self.tasks.spawn(work.in_current_span());

@@ -24,11 +24,10 @@ struct Row {
 
 impl From<Row> for ApiKey {
     fn from(row: Row) -> Self {
-        let roles = row.roles.iter();
         Self {
             id: row.id,
             name: row.name,
-            roles: roles.filter_map(|name| Role::parse(name)).collect(),
+            roles: Role::parse_known(&row.roles),
             expires_at: row.expires_at,
             last_used_at: row.last_used_at,
             created_at: row.created_at,

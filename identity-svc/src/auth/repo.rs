@@ -25,11 +25,7 @@ pub(super) async fn find_usable(
     .await?;
     Ok(row.map(|row| ApiKey {
         id: row.id,
-        roles: row
-            .roles
-            .iter()
-            .filter_map(|name| Role::parse(name))
-            .collect(),
+        roles: Role::parse_known(&row.roles),
         token_version: row.token_version,
         seconds_left: row.seconds_left,
         is_use_old: row.is_use_old,

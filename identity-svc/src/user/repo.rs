@@ -52,11 +52,7 @@ impl From<Row> for User {
             name: row.name,
             phone: row.phone,
             locale: row.locale,
-            roles: row
-                .roles
-                .iter()
-                .filter_map(|name| Role::parse(name))
-                .collect(),
+            roles: Role::parse_known(&row.roles),
             approved: row.approved,
             blocked: row.blocked,
             verified: row.verified,

@@ -76,6 +76,11 @@ impl Role {
             .into_iter()
             .find(|role| role.as_str() == name)
     }
+
+    /// Parses stored names. Those of other versions are left out: they give no permission.
+    pub fn parse_known(names: &[String]) -> Vec<Self> {
+        names.iter().filter_map(|name| Self::parse(name)).collect()
+    }
 }
 
 impl Caller {

@@ -136,11 +136,10 @@ impl TokenVerifier {
             .map_err(invalid_token)?
             .claims;
         check_claims(&claims)?;
-        let roles = claims.roles.iter();
         let caller = Caller {
             kind: claims.kind,
             subject: claims.sub,
-            roles: roles.filter_map(|name| Role::parse(name)).collect(),
+            roles: Role::parse_known(&claims.roles),
         };
         Ok(Verified {
             caller: Arc::new(caller),

@@ -23,8 +23,14 @@ pub(super) struct Holder {
     pub(super) token_version: i32,
 }
 
-fn parse_roles(names: &[String]) -> Vec<Role> {
-    names.iter().filter_map(|name| Role::parse(name)).collect()
+impl Holder {
+    fn new(user_id: UserId, roles: &[String], token_version: i32) -> Self {
+        Self {
+            user_id,
+            roles: Role::parse_known(roles),
+            token_version,
+        }
+    }
 }
 
 /// Finds the account with this email.
@@ -71,11 +77,7 @@ pub(super) async fn start(
     )
     .fetch_optional(db)
     .await?;
-    Ok(row.map(|row| Holder {
-        user_id: row.id,
-        roles: parse_roles(&row.roles),
-        token_version: row.token_version,
-    }))
+    Ok(row.map(|row| Holder::new(row.id, &row.roles, row.token_version)))
 }
 
 /// Replaces the newest token of a family. `None` if `used` is not the newest, or its user may not log
@@ -98,11 +100,7 @@ pub(super) async fn rotate(
     )
     .fetch_optional(db)
     .await?;
-    Ok(row.map(|row| Holder {
-        user_id: row.id,
-        roles: parse_roles(&row.roles),
-        token_version: row.token_version,
-    }))
+    Ok(row.map(|row| Holder::new(row.id, &row.roles, row.token_version)))
 }
 
 /// Ends the family of a token. Returns its user if it had not expired.

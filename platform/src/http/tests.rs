@@ -3,21 +3,41 @@
 use std::net::Ipv4Addr;
 
 use axum::{Router, routing::get};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex},
+    sync::Notify,
+    time::advance,
+};
 
 use super::{activity::*, *};
 
-/// More than the pipe between client and server holds.
+/// What the pipe between client and server holds.
+const PIPE: usize = 4096;
+/// A body that does not fit into it.
 const LARGE: usize = 1024 * 1024;
+const SLOW: &str = "GET /slow HTTP/1.1\r\nhost: test\r\n\r\n";
 
 struct Client {
     socket: DuplexStream,
     started: Instant,
+    /// Requests of `/slow` that have begun.
+    begun: Arc<Notify>,
+    /// Lets such a request end.
+    release: Arc<Notify>,
 }
 
 impl Client {
     fn connect(stop: CancellationToken) -> Self {
-        let (socket, server) = duplex(4096);
+        let (socket, server) = duplex(PIPE);
+        let (begun, release) = (Arc::<Notify>::default(), Arc::<Notify>::default());
+        let slow = {
+            let (begun, release) = (Arc::clone(&begun), Arc::clone(&release));
+            async move || {
+                begun.notify_one();
+                release.notified().await;
+                "ok"
+            }
+        };
         let router = Router::new()
             .route("/", get(|| async { "ok" }))
             .route("/large", get(|| async { vec![b'x'; LARGE] }))
@@ -27,6 +47,8 @@ impl Client {
         Self {
             socket,
             started: Instant::now(),
+            begun,
+            release,
         }
     }
 
@@ -37,13 +59,16 @@ impl Client {
     async fn get(&mut self, path: &str) -> String {
         self.send(&format!("GET {path} HTTP/1.1\r\nhost: test\r\n\r\n"))
             .await;
+        self.read().await
+    }
+
+    async fn read(&mut self) -> String {
         let mut buffer = [0; 1024];
         let read = self.socket.read(&mut buffer).await.unwrap();
         String::from_utf8_lossy(&buffer[..read]).into_owned()
     }
 
-    /// Waits until the server closes the connection, and returns the time since the start or the last
-    /// call, in seconds.
+    /// Waits until the server closes the connection, and returns the seconds since `started`.
     async fn closed_after(&mut self) -> u64 {
         let mut rest = Vec::new();
         let _ = self.socket.read_to_end(&mut rest).await;
@@ -51,10 +76,11 @@ impl Client {
     }
 }
 
-/// Takes longer than any limit of a connection.
-async fn slow() -> &'static str {
-    tokio::time::sleep(Duration::from_secs(200)).await;
-    "ok"
+/// Lets this time pass, with every check of the connections in it.
+async fn pass(time: Duration) {
+    for _ in 0..time.as_secs() {
+        advance(TICK).await;
+    }
 }
 
 /// Asserts that a connection was closed at the limit, or at the next check.
@@ -75,7 +101,7 @@ async fn a_head_that_goes_on_slowly_ends_the_connection() {
     let mut client = Client::connect(CancellationToken::new());
     client.send("GET / HTTP/1.1\r\n").await;
     for _ in 0..5 {
-        tokio::time::sleep(Duration::from_secs(1)).await;
+        pass(TICK).await;
         client.send("a: b\r\n").await;
     }
     assert_at(HEAD_TIMEOUT, client.closed_after().await);
@@ -88,7 +114,7 @@ async fn a_connection_without_requests_ends() {
 
     let mut client = Client::connect(CancellationToken::new());
     for _ in 0..3 {
-        tokio::time::sleep(Duration::from_mins(1)).await;
+        pass(Duration::from_mins(1)).await;
         assert!(client.get("/").await.contains("200 OK"));
     }
     client.started = Instant::now();
@@ -98,17 +124,22 @@ async fn a_connection_without_requests_ends() {
 #[tokio::test(start_paused = true)]
 async fn a_long_request_keeps_its_connection() {
     let mut client = Client::connect(CancellationToken::new());
-    assert!(client.get("/slow").await.contains("200 OK"));
+    client.send(SLOW).await;
+    client.begun.notified().await;
+    pass(Duration::from_secs(200)).await;
+    client.release.notify_one();
+    assert!(client.read().await.contains("200 OK"));
+    assert!(client.get("/").await.contains("200 OK"), "it goes on");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_response_that_nobody_reads_ends_the_connection() {
     let mut client = Client::connect(CancellationToken::new());
     assert!(client.get("/large").await.contains("200 OK"));
-    tokio::time::sleep(WRITE_TIMEOUT + 2 * TICK).await;
+    pass(WRITE_TIMEOUT + TICK).await;
     let mut rest = Vec::new();
     let _ = client.socket.read_to_end(&mut rest).await;
-    assert!(rest.len() < LARGE, "{} bytes", rest.len());
+    assert!(rest.len() <= PIPE, "{} bytes", rest.len());
 }
 
 #[tokio::test(start_paused = true)]
@@ -117,10 +148,11 @@ async fn a_stop_ends_idle_connections_and_waits_for_requests() {
     let mut idle = Client::connect(stop.clone());
     assert!(idle.get("/").await.contains("200 OK"));
     let mut busy = Client::connect(stop.clone());
-    busy.send("GET /slow HTTP/1.1\r\nhost: test\r\n\r\n").await;
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    busy.send(SLOW).await;
+    busy.begun.notified().await;
     stop.cancel();
     assert!(idle.closed_after().await <= 2);
+    busy.release.notify_one();
     let mut response = String::new();
     busy.socket.read_to_string(&mut response).await.unwrap();
     assert!(response.contains("200 OK"), "{response}");

@@ -305,7 +305,7 @@ pub(crate) async fn guard(
         Some(subject) => rate_limit::Caller::Principal(Arc::clone(subject)),
         None => rate_limit::Caller::Address(address),
     };
-    let allowance = app.gatekeeper.rate_limits.take(caller)?;
+    let allowance = app.rate_limits.take(caller)?;
     if access == Access::Admin && !principal.is_admin {
         return Err(Failure::new(Code::Forbidden, "this needs the role admin").into());
     }

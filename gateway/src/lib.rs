@@ -48,10 +48,8 @@ pub use router::access_page;
 pub(crate) struct App {
     clients: Clients,
     gatekeeper: Gatekeeper,
-    revocations: Revocations,
     sign_up: SignUp,
     ids: Ids,
-    readiness: Readiness,
     body_hash_key: BodyHashKey,
     rate_limits: RateLimits,
     trusted_proxies: Arc<[IpNet]>,
@@ -61,6 +59,8 @@ pub(crate) struct App {
 #[derive(Debug)]
 pub struct Gateway {
     app: App,
+    revocations: Revocations,
+    readiness: Readiness,
     listener: TcpListener,
     max_connections: usize,
 }
@@ -96,16 +96,16 @@ impl Application for Gateway {
         let app = App {
             clients,
             gatekeeper: Gatekeeper::new(common.auth, &auth, &identity, rate_limits.clone()),
-            revocations: auth.verifier.revocations().clone(),
             sign_up: config.sign_up,
             ids: runtime.ids,
-            readiness: runtime.readiness,
             body_hash_key: BodyHashKey::derive(&config.service_secret.value),
             rate_limits,
             trusted_proxies: config.trusted_proxies.into(),
         };
         Ok(Self {
             app,
+            revocations: auth.verifier.revocations().clone(),
+            readiness: runtime.readiness,
             listener: TcpListener::bind(config.listen).await?,
             max_connections: config.max_connections.get(),
         })
@@ -113,10 +113,9 @@ impl Application for Gateway {
 
     async fn run_until_stopped(self, stop: CancellationToken) -> anyhow::Result<()> {
         let tasks = Supervisor::new(stop.clone());
-        self.app.revocations.start(&tasks);
-        let readiness = self.app.readiness.clone();
+        self.revocations.start(&tasks);
         tasks.spawn("readiness", move |stop| {
-            let readiness = readiness.clone();
+            let readiness = self.readiness.clone();
             async move {
                 readiness.watch(stop).await;
                 Ok(())

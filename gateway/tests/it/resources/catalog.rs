@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::assert_list_of;
+use super::{assert_deleted_and_moved, assert_list_of};
 use crate::{
     harness::{ID, TestApp},
     samples,
@@ -70,16 +70,7 @@ async fn a_category_is_updated_deleted_and_moved() {
       }
     }
     "#);
-    let deleted = app.delete(&path).await;
-    assert_eq!(
-        (deleted.status, &deleted.call().message),
-        (204, &json!({"id": ID}))
-    );
-    let moved = app
-        .post(&format!("{path}/reorder"), &json!({"subsequentId": "n"}))
-        .await;
-    let message = json!({"id": ID, "subsequent_id": "n"});
-    assert_eq!((moved.status, &moved.call().message), (204, &message));
+    assert_deleted_and_moved(&app, &path).await;
 }
 
 #[tokio::test]

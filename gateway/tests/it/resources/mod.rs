@@ -22,9 +22,9 @@ mod transactions;
 mod users;
 mod wallets;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::harness::Exchange;
+use crate::harness::{Exchange, ID, TestApp};
 
 /// Asserts that a list has one row with the fields of the single resource, and a page.
 fn assert_list_of(list: &Exchange, resource: &Value) {
@@ -33,6 +33,20 @@ fn assert_list_of(list: &Exchange, resource: &Value) {
     assert_eq!(keys(&rows[0]), keys(resource));
     assert_eq!(list.body["total"], 1);
     assert_eq!(list.body["nextCursor"], "page.next_cursor");
+}
+
+/// Deletes the resource at this path, and moves it.
+async fn assert_deleted_and_moved(app: &TestApp, path: &str) {
+    let deleted = app.delete(path).await;
+    assert_eq!(
+        (deleted.status, &deleted.call().message),
+        (204, &json!({"id": ID}))
+    );
+    let moved = app
+        .post(&format!("{path}/reorder"), &json!({"subsequentId": "n"}))
+        .await;
+    let message = json!({"id": ID, "subsequent_id": "n"});
+    assert_eq!((moved.status, &moved.call().message), (204, &message));
 }
 
 /// The names of all fields, nested ones included. Names with a dot are the content of JSON fields.

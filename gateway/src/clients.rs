@@ -11,9 +11,9 @@ use proto::{
         tax_rate_service_client::TaxRateServiceClient,
     },
     identity::v1::{
-        api_key_service_client::ApiKeyServiceClient, auth_service_client::AuthServiceClient,
-        invite_service_client::InviteServiceClient, task_service_client::TaskServiceClient,
-        user_service_client::UserServiceClient,
+        account_service_client::AccountServiceClient, api_key_service_client::ApiKeyServiceClient,
+        auth_service_client::AuthServiceClient, invite_service_client::InviteServiceClient,
+        task_service_client::TaskServiceClient, user_service_client::UserServiceClient,
     },
     orders::v1::{
         order_line_fulfilment_service_client::OrderLineFulfilmentServiceClient,
@@ -72,6 +72,7 @@ clients! {
     addresses: AddressServiceClient on wallet;
     payment_methods: PaymentMethodServiceClient on wallet;
     auth: AuthServiceClient on identity;
+    accounts: AccountServiceClient on identity;
     api_keys: ApiKeyServiceClient on identity;
     users: UserServiceClient on identity;
     invites: InviteServiceClient on identity;

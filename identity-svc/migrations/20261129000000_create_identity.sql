@@ -77,6 +77,8 @@ create table identity.user_provisionings (
     user_id uuid not null,
     -- Scope of the request's idempotency record, if it has one
     idempotency_scope bytea,
+    -- Whether the user is asked to confirm the email
+    confirms_email boolean not null,
     -- When a worker resumes it, by the database's clock; at first the lease of the request
     due_at timestamptz(3) not null,
     -- The number of attempts of workers, and the error of the last

@@ -9,13 +9,14 @@ use platform::{
     auth::{Revocations, ServiceToken, TokenVerifier},
     clock::Clock,
     grpc::{client, server::Server},
+    ids::Ids,
     service::{Application, Backbone, Database, OwnCommand, Runtime},
 };
 use proto::{
     audit::v1::audit_service_server::AuditServiceServer,
     identity::v1::{
-        api_key_service_server::ApiKeyServiceServer, auth_service_server::AuthServiceServer,
-        invite_service_server::InviteServiceServer,
+        account_service_server::AccountServiceServer, api_key_service_server::ApiKeyServiceServer,
+        auth_service_server::AuthServiceServer, invite_service_server::InviteServiceServer,
         revocation_service_server::RevocationServiceServer, task_service_server::TaskServiceServer,
         user_service_server::UserServiceServer,
     },
@@ -25,6 +26,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     MIGRATOR, SCHEMA,
+    account::{Accounts, grpc::AccountGrpc},
     api_key::{ApiKeys, grpc::ApiKeyGrpc},
     auth::{
         Auth, KnownServices, Sessions, Tokens, api_key,
@@ -113,12 +115,15 @@ impl Application for Service {
         let mails = mail_worker(&config, &pool, &clock)?;
         backbone.worker("mail", move |stop| mails.clone().run(stop).map(Ok));
 
-        let wallet_url = &config.common.peers.wallet_grpc_url;
-        let token = Some(own_token(auth.clone()));
-        let wallet = client::connect_with("wallet", wallet_url, &config.common.tls, token)?;
-        let wallets = Wallets::new(&wallet);
+        let wallets = wallets(&config, auth.clone())?;
         let credentials =
             Credentials::new(pool.clone(), hasher.clone(), clock.clone(), ids.clone());
+        let accounts = Accounts::new(
+            pool.clone(),
+            credentials.clone(),
+            clock.clone(),
+            ids.clone(),
+        );
         let provisioning = Provisioning::new(
             pool.clone(),
             wallets.clone(),
@@ -127,15 +132,7 @@ impl Application for Service {
             ids.clone(),
         );
         let deletion = Deletion::new(pool.clone(), wallets.clone(), clock.clone(), ids.clone());
-        let invites = InviteGrpc {
-            invites: Invites::new(
-                pool.clone(),
-                Links::new(&config.mail.app_url),
-                clock.clone(),
-                ids.clone(),
-            ),
-            validations: Validations::new(pool.clone(), clock.clone()),
-        };
+        let invites = invites(&config, &pool, &clock, &ids);
         let percentages = config.referral_percentages();
         let rewards = ReferralRewards::new(percentages, clock.clone(), ids.clone());
         let completions =
@@ -173,6 +170,7 @@ impl Application for Service {
         .add_service(RevocationServiceServer::new(RevocationGrpc(feed)))
         .add_service(ApiKeyServiceServer::new(ApiKeyGrpc(api_keys)))
         .add_service(UserServiceServer::new(users))
+        .add_service(AccountServiceServer::new(AccountGrpc(accounts)))
         .add_service(InviteServiceServer::new(invites))
         .add_service(TaskServiceServer::new(tasks));
         Ok(Self {
@@ -184,6 +182,23 @@ impl Application for Service {
 
     async fn run_until_stopped(self, stop: CancellationToken) -> anyhow::Result<()> {
         self.backbone.run(self.server, stop).await
+    }
+}
+
+/// Creates the client of wallet-svc.
+fn wallets(config: &Config, auth: Auth) -> anyhow::Result<Wallets> {
+    let url = &config.common.peers.wallet_grpc_url;
+    let token = Some(own_token(auth));
+    let wallet = client::connect_with("wallet", url, &config.common.tls, token)?;
+    Ok(Wallets::new(&wallet))
+}
+
+/// Creates the use cases of invites, and their adapter.
+fn invites(config: &Config, pool: &PgPool, clock: &Clock, ids: &Ids) -> InviteGrpc {
+    let links = Links::new(&config.mail.app_url);
+    InviteGrpc {
+        invites: Invites::new(pool.clone(), links, clock.clone(), ids.clone()),
+        validations: Validations::new(pool.clone(), clock.clone()),
     }
 }
 

@@ -4,6 +4,7 @@
 pub(crate) mod dto;
 mod result;
 
+pub(crate) mod accounts;
 pub(crate) mod activity;
 pub(crate) mod addresses;
 pub(crate) mod api_keys;

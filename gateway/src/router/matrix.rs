@@ -80,6 +80,7 @@ const USERS: &[(&str, Users)] = &[
     ("POST /transactions/pay", Debits),
     ("POST /transactions/transfer", Debits),
     ("POST /transactions/withdrawal", Debits),
+    ("POST /users/{id}/change-email", Owns),
     ("POST /users/{id}/change-password", Owns),
 ];
 

@@ -48,6 +48,10 @@ async fn public_routes_are_few_and_known() {
     POST /auth/token/revoke Anonymous
     POST /auth/token/validate Anonymous
     GET /invites/{code}/validate Public
+    POST /users/confirm-email Anonymous
+    POST /users/forgot-password Anonymous
+    POST /users/resend-confirmation Anonymous
+    POST /users/reset-password Anonymous
     ");
 }
 

@@ -122,11 +122,16 @@ async fn every_operation_calls_its_rpcs_and_responds_with_its_documented_status(
     POST /transactions/{id}/reject 200: TransactionService/RejectTransaction
     GET /users 200: UserService/ListUsers
     POST /users 201: UserService/CreateUser
+    POST /users/confirm-email 204: AccountService/ConfirmEmail
+    POST /users/forgot-password 204: AccountService/ForgotPassword
+    POST /users/resend-confirmation 204: AccountService/ResendConfirmation
+    POST /users/reset-password 204: AccountService/ResetPassword
     DELETE /users/{id} 204: UserService/DeleteUser
     GET /users/{id} 200: UserService/GetUser
     PATCH /users/{id} 200: UserService/UpdateUser
     POST /users/{id}/approve 204: UserService/ApproveUser
     POST /users/{id}/block 204: UserService/BlockUser
+    POST /users/{id}/change-email 204: AccountService/ChangeEmail
     POST /users/{id}/change-password 204: UserService/ChangePassword
     GET /users/{id}/completions 200: TaskService/ListUserCompletions
     GET /users/{id}/referrals 200: UserService/ListReferrals

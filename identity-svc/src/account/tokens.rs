@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use sqlx::PgExecutor;
+use sqlx::{PgConnection, PgExecutor};
 
-use super::token::Token;
+use super::token::{Token, TokenHash};
 use crate::{
     error::{Error, Result},
     user::{Email, UserId},
@@ -24,19 +24,30 @@ pub(crate) enum Grant {
     ChangeEmail(Email),
 }
 
-/// A token that was used.
-#[derive(Debug)]
-pub(crate) struct Taken {
-    pub(crate) user_id: UserId,
-    pub(crate) grant: Grant,
+/// The kind of a [`Grant`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    ResetPassword,
+    ConfirmEmail,
+    ChangeEmail,
+}
+
+impl Purpose {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::ResetPassword => "reset_password",
+            Self::ConfirmEmail => "confirm_email",
+            Self::ChangeEmail => "change_email",
+        }
+    }
 }
 
 impl Grant {
-    const fn purpose(&self) -> &'static str {
+    const fn purpose(&self) -> Purpose {
         match self {
-            Self::ResetPassword => "reset_password",
-            Self::ConfirmEmail(_) => "confirm_email",
-            Self::ChangeEmail(_) => "change_email",
+            Self::ResetPassword => Purpose::ResetPassword,
+            Self::ConfirmEmail(_) => Purpose::ConfirmEmail,
+            Self::ChangeEmail(_) => Purpose::ChangeEmail,
         }
     }
 
@@ -78,7 +89,7 @@ pub(crate) async fn issue(
         "insert into identity.account_tokens (token_hash, purpose, user_id, email, expires_at)
          values ($1, $2, $3, $4, now() + $5 * interval '1 second')",
         &token.hash(),
-        grant.purpose(),
+        grant.purpose().as_str(),
         user_id as _,
         grant.email(),
         grant.lifetime().as_secs_f64(),
@@ -86,6 +97,62 @@ pub(crate) async fn issue(
     .execute(db)
     .await?;
     Ok(token)
+}
+
+/// Finds the user of a token that is valid now.
+pub(crate) async fn find_user(
+    db: impl PgExecutor<'_>,
+    token: &TokenHash,
+    purposes: &[Purpose],
+) -> Result<Option<UserId>> {
+    let user = sqlx::query_scalar!(
+        "select user_id from identity.account_tokens
+         where token_hash = $1 and purpose = any($2) and expires_at > now()",
+        token,
+        &names(purposes) as _,
+    );
+    Ok(user.fetch_optional(db).await?)
+}
+
+/// Uses a token, which ends all tokens of its purpose and user. The caller has locked the user.
+pub(crate) async fn take_in_tx(
+    conn: &mut PgConnection,
+    token: &TokenHash,
+    purposes: &[Purpose],
+) -> Result<Option<Grant>> {
+    let row = sqlx::query!(
+        "delete from identity.account_tokens
+         where token_hash = $1 and purpose = any($2) and expires_at > now()
+         returning user_id, purpose, email",
+        token,
+        &names(purposes) as _,
+    )
+    .fetch_optional(&mut *conn)
+    .await?;
+    let Some(row) = row else { return Ok(None) };
+    sqlx::query!(
+        "delete from identity.account_tokens where user_id = $1 and purpose = $2",
+        row.user_id as _,
+        row.purpose,
+    )
+    .execute(conn)
+    .await?;
+    Grant::read(&row.purpose, row.email.as_deref()).map(Some)
+}
+
+/// Ends all tokens of a user, whom the caller has locked.
+pub(crate) async fn end_all_in_tx(conn: &mut PgConnection, user_id: UserId) -> Result<()> {
+    sqlx::query!(
+        "delete from identity.account_tokens where user_id = $1",
+        user_id as _
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+fn names(purposes: &[Purpose]) -> Vec<&'static str> {
+    purposes.iter().map(|purpose| purpose.as_str()).collect()
 }
 
 /// Deletes expired tokens. Returns `false` if some are left.

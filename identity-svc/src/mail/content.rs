@@ -101,9 +101,11 @@ impl Writer {
         };
         let hours = grant.lifetime().as_secs() / 3600;
         let to = match grant {
-            Grant::ConfirmEmail(email) | Grant::ChangeEmail(email) => email,
+            Grant::ChangeEmail(email) => email,
             // As the user wrote it, not as whoever asks for the mail does.
-            Grant::ResetPassword => Email::parse(&user.email).map_err(Error::internal)?,
+            Grant::ResetPassword | Grant::ConfirmEmail(_) => {
+                Email::parse(&user.email).map_err(Error::internal)?
+            }
         };
         Ok(Some(Content {
             link: Some(link),

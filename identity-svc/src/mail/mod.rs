@@ -3,12 +3,6 @@
 //! The queue has kind and recipient, and no secret: the worker makes the token of a mail when it sends
 //! it. Addresses, tokens and texts never appear in logs.
 
-#![expect(
-    dead_code,
-    unused_imports,
-    reason = "invites and accounts, which queue mails, follow"
-)]
-
 mod compose;
 mod content;
 mod queue;
@@ -16,7 +10,7 @@ mod template;
 mod transport;
 mod worker;
 
-pub(crate) use queue::{count_recent, enqueue_in_tx};
+pub(crate) use queue::{count_recent, enqueue_in_tx, erase_in_tx};
 pub(crate) use transport::Transport;
 pub(crate) use worker::Worker;
 

@@ -79,6 +79,17 @@ pub(super) async fn count_before(db: impl PgExecutor<'_>, mail: &Queued) -> Resu
     Ok(count.fetch_one(db).await?)
 }
 
+/// Deletes the mails to an address whose user is erased.
+pub(crate) async fn erase_in_tx(conn: &mut PgConnection, recipient: &str) -> Result<()> {
+    sqlx::query!(
+        "delete from identity.mails where lower(recipient) = lower($1)",
+        recipient
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
 /// Takes mails that are due, the longest due first. Each is due again when its lease ends.
 pub(super) async fn take_due(
     db: impl PgExecutor<'_>,

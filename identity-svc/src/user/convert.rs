@@ -54,6 +54,7 @@ pub(crate) fn new_user(request: CreateUserRequest) -> Result<NewUser, Failure> {
             profile,
             code: code.as_deref().map(SignUpCode::parse),
             wallet_id,
+            confirms_email: false,
         }),
         _ => Err(violations.into_failure()),
     }
@@ -163,7 +164,7 @@ fn metadata(email_confirmed_at: Option<DateTime<Utc>>) -> String {
 
 /// Decodes a sign-up: a creation without the fields that only admins may set.
 pub(crate) fn sign_up(request: SignUpRequest) -> Result<NewUser, Failure> {
-    new_user(CreateUserRequest {
+    let new = new_user(CreateUserRequest {
         email: request.email,
         password: request.password,
         name: request.name,
@@ -171,6 +172,11 @@ pub(crate) fn sign_up(request: SignUpRequest) -> Result<NewUser, Failure> {
         code: request.code,
         custom_data: request.custom_data,
         ..CreateUserRequest::default()
+    })?;
+    // Whom an admin creates is known to the admin.
+    Ok(NewUser {
+        confirms_email: true,
+        ..new
     })
 }
 

@@ -51,6 +51,8 @@ pub(crate) struct NewUser {
     pub(crate) code: Option<SignUpCode>,
     /// An existing wallet to become the primary one.
     pub(crate) wallet_id: Option<WalletId>,
+    /// Whether the user is asked to confirm the email.
+    pub(crate) confirms_email: bool,
 }
 
 /// The fields of a creation that are stored as they are.
@@ -126,6 +128,23 @@ impl User {
         true
     }
 
+    /// Records that the user receives mail at the email. Returns `false` if that is known.
+    pub(crate) fn confirm_email(&mut self, now: DateTime<Utc>) -> bool {
+        if self.email_confirmed_at.is_some() {
+            return false;
+        }
+        self.email_confirmed_at = Some(now);
+        self.touch(now);
+        true
+    }
+
+    /// Replaces the email by one at which the user receives mail.
+    pub(crate) fn change_email(&mut self, email: &Email, now: DateTime<Utc>) {
+        email.as_str().clone_into(&mut self.email);
+        self.email_confirmed_at = Some(now);
+        self.touch(now);
+    }
+
     /// Counts a change, also of what is not in its fields, such as the password.
     pub(crate) fn touch(&mut self, now: DateTime<Utc>) {
         self.version += 1;
@@ -171,6 +190,18 @@ mod tests {
             created_at: DateTime::UNIX_EPOCH,
             updated_at: DateTime::UNIX_EPOCH,
         }
+    }
+
+    #[test]
+    fn an_email_is_confirmed_once_and_a_new_one_is_confirmed() {
+        let mut user = user();
+        let now = DateTime::from_timestamp_millis(5).unwrap();
+        let later = DateTime::from_timestamp_millis(9).unwrap();
+        assert!(user.confirm_email(now) && !user.confirm_email(later));
+        assert_eq!((user.email_confirmed_at, user.version), (Some(now), 2));
+        user.change_email(&Email::parse("Bob@Example.com").unwrap(), later);
+        assert_eq!(user.email, "Bob@example.com");
+        assert_eq!((user.email_confirmed_at, user.version), (Some(later), 3));
     }
 
     #[test]

@@ -16,7 +16,10 @@ use proto::{
 };
 use sqlx::PgConnection;
 
-use super::model::{User, UserId};
+use super::{
+    email,
+    model::{User, UserId},
+};
 use crate::{
     clients::wallet::WalletId,
     error::{Error, Result},
@@ -122,7 +125,7 @@ pub(super) async fn get(conn: &mut PgConnection, id: UserId) -> Result<User> {
 }
 
 /// Returns a user and locks it, to change it.
-pub(super) async fn get_for_update_in_tx(conn: &mut PgConnection, id: UserId) -> Result<User> {
+pub(crate) async fn get_for_update_in_tx(conn: &mut PgConnection, id: UserId) -> Result<User> {
     sqlx::query_scalar!(
         "select id from identity.users where id = $1 and state = 'active' for update",
         id as _
@@ -182,11 +185,12 @@ pub(crate) async fn find_by_referral_code(
 }
 
 /// Writes the fields that change, of a user whose version has been raised by one.
-pub(super) async fn update_in_tx(conn: &mut PgConnection, user: &User) -> Result<()> {
+pub(crate) async fn update_in_tx(conn: &mut PgConnection, user: &User) -> Result<()> {
     let updated = sqlx::query!(
         "update identity.users
          set name = $2, locale = $3, custom_data = $4, approved = $5, blocked = $6,
-             version = version + 1, updated_at = $7
+             version = version + 1, updated_at = $7, email = $9, canonical_email = $10,
+             email_confirmed_at = $11
          where id = $1 and version = $8 and state = 'active'",
         user.id as _,
         user.name,
@@ -196,9 +200,16 @@ pub(super) async fn update_in_tx(conn: &mut PgConnection, user: &User) -> Result
         user.blocked,
         user.updated_at,
         user.version - 1,
+        user.email,
+        email::canonical(&user.email),
+        user.email_confirmed_at,
     )
     .execute(conn)
-    .await?;
+    .await
+    .map_err(pg::on_constraint([(
+        "users_canonical_email_key",
+        Error::EmailTaken,
+    )]))?;
     Ok(pg::ensure_affected(updated, 1)?)
 }
 

@@ -21,6 +21,7 @@ use super::{
 };
 use crate::{
     SCHEMA,
+    account::tokens,
     auth::sessions,
     error::{Error, Result},
     revocation,
@@ -112,7 +113,7 @@ impl Users {
         Ok(user)
     }
 
-    /// Approves, blocks or unblocks a user; a block ends the user's tokens. A repeat changes nothing and
+    /// Approves, blocks or unblocks a user; a block ends the user's tokens, mailed ones too. A repeat changes nothing and
     /// publishes no event.
     pub(crate) async fn act(
         &self,
@@ -130,6 +131,7 @@ impl Users {
             if action == Action::Block {
                 revocation::revoke_user_in_tx(&mut work, id).await?;
                 sessions::end_all_in_tx(&mut work, id).await?;
+                tokens::end_all_in_tx(&mut work, id).await?;
             }
             let event = events::acted(self.ids.uuid(), &user, action);
             outbox::append_in_tx(&mut work, SCHEMA, [event]).await?;
@@ -141,7 +143,7 @@ impl Users {
 }
 
 /// A user that the caller may not see is not found.
-pub(super) fn require_visible(caller: &Caller, id: UserId) -> Result<()> {
+pub(crate) fn require_visible(caller: &Caller, id: UserId) -> Result<()> {
     let visible = caller.require_self_or_admin(id);
     visible.map_err(|_| Error::UserNotFound)
 }

@@ -17,10 +17,10 @@ use platform::{
     testing,
 };
 use proto::identity::v1::{
-    CreateUserRequest, User, api_key_service_client::ApiKeyServiceClient,
-    auth_service_client::AuthServiceClient, invite_service_client::InviteServiceClient,
-    revocation_service_client::RevocationServiceClient, task_service_client::TaskServiceClient,
-    user_service_client::UserServiceClient,
+    CreateUserRequest, User, account_service_client::AccountServiceClient,
+    api_key_service_client::ApiKeyServiceClient, auth_service_client::AuthServiceClient,
+    invite_service_client::InviteServiceClient, revocation_service_client::RevocationServiceClient,
+    task_service_client::TaskServiceClient, user_service_client::UserServiceClient,
 };
 use sqlx::PgPool;
 use tokio::task::JoinHandle;
@@ -215,6 +215,10 @@ impl TestApp {
 
     pub(crate) fn auth(&self, caller: Option<&Caller>) -> AuthServiceClient<Client> {
         self.client(caller).service()
+    }
+
+    pub(crate) fn accounts_as(&self, caller: &Caller) -> AccountServiceClient<Client> {
+        self.client(Some(caller)).service()
     }
 
     pub(crate) fn revocations_as(&self, caller: &Caller) -> RevocationServiceClient<Client> {

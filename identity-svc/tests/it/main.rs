@@ -3,6 +3,7 @@
 //! wallet-svc.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
+mod accounts;
 mod api_keys;
 mod auth;
 mod completions;

@@ -1,5 +1,6 @@
 //! Authentication, API keys, users, invites and tasks.
 
+mod accounts;
 mod api_keys;
 mod auth;
 mod invites;
@@ -14,6 +15,7 @@ pub(super) fn routes() -> Vec<Route> {
         auth::routes(),
         api_keys::routes(),
         users::routes(),
+        accounts::routes(),
         invites::routes(),
         tasks::routes(),
     ]

@@ -1,5 +1,6 @@
 //! Every resource: requests as services receive them, responses as clients do.
 
+mod accounts;
 mod activity;
 mod addresses;
 mod api_keys;

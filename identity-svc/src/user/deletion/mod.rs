@@ -27,11 +27,12 @@ use sqlx::PgPool;
 use super::{events, model::UserId, repo as users, service::require_visible};
 use crate::{
     SCHEMA,
+    account::tokens,
     auth::sessions,
     clients::wallet::Wallets,
     error::{Error, Result},
     invite::OpenInvites,
-    revocation,
+    mail, revocation,
 };
 
 /// Deletes users.
@@ -109,6 +110,8 @@ impl Deletion {
         };
         user.touch(self.clock.now());
         self.invites.cancel_in_tx(&mut tx, id).await?;
+        tokens::end_all_in_tx(&mut tx, id).await?;
+        mail::erase_in_tx(&mut tx, &user.email).await?;
         repo::erase_in_tx(&mut tx, &user).await?;
         revocation::revoke_user_in_tx(&mut tx, id).await?;
         sessions::end_all_in_tx(&mut tx, id).await?;

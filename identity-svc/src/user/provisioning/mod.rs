@@ -29,7 +29,9 @@ use sqlx::{PgConnection, PgPool};
 
 use self::repo::{Claim, Reservation};
 use super::{
-    convert, events,
+    convert,
+    email::Email,
+    events,
     model::{NewUser, User, UserId, wallet_name},
     password::Hasher,
     repo as users,
@@ -39,6 +41,7 @@ use crate::{
     clients::wallet::{WalletId, Wallets},
     error::{Error, Result},
     invite::SignUps,
+    mail::{self, Mail},
     sign_up_code::{Kind, SignUpCode},
 };
 
@@ -134,7 +137,8 @@ impl Provisioning {
                 return Ok(Reserved::Replay(Box::new(Reply::replay(&recorded)?)));
             }
             let user_id = self.insert_in_tx(&mut tx, new, hash).await?;
-            repo::insert_in_tx(&mut tx, user_id, key.map(Key::scope)).await?;
+            let scope = key.map(Key::scope);
+            repo::insert_in_tx(&mut tx, user_id, scope, new.confirms_email).await?;
             tx.commit().await?;
             Ok(Reserved::Fresh(user_id))
         })
@@ -219,6 +223,10 @@ impl Provisioning {
         let created = events::created(self.ids.uuid(), &user);
         outbox::append_in_tx(&mut tx, SCHEMA, [created]).await?;
         self.sign_ups.accept_in_tx(&mut tx, user_id).await?;
+        if claim.confirms_email {
+            let to = Email::parse(&claim.email).map_err(Error::internal)?;
+            mail::enqueue_in_tx(&mut tx, &Mail::ConfirmEmail { to }).await?;
+        }
         audit::record_in_tx(&mut tx, SCHEMA, Entry::new("user", "created", user_id)).await?;
         if let Some(scope) = &claim.scope {
             let message = convert::user(user.clone());

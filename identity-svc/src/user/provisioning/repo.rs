@@ -19,6 +19,8 @@ pub(super) struct Claim {
     /// The existing wallet that the request named.
     pub(super) wallet_id: Option<WalletId>,
     pub(super) scope: Option<Scope>,
+    /// Whether the user is asked to confirm the email.
+    pub(super) confirms_email: bool,
 }
 
 /// Inserts the claim. Its request has the time of a lease before a worker resumes it.
@@ -26,13 +28,16 @@ pub(super) async fn insert_in_tx(
     conn: &mut PgConnection,
     user_id: UserId,
     scope: Option<&Scope>,
+    confirms_email: bool,
 ) -> Result<()> {
     sqlx::query!(
-        "insert into identity.user_provisionings (user_id, idempotency_scope, due_at)
-         values ($1, $2, now() + $3 * interval '1 second')",
+        "insert into identity.user_provisionings
+             (user_id, idempotency_scope, due_at, confirms_email)
+         values ($1, $2, now() + $3 * interval '1 second', $4)",
         user_id as _,
         scope.map(Scope::as_bytes),
         saga::LEASE.as_secs_f64(),
+        confirms_email,
     )
     .execute(conn)
     .await?;
@@ -42,7 +47,8 @@ pub(super) async fn insert_in_tx(
 /// Returns the claim of this user's creation; `None` if it has ended.
 pub(super) async fn find(db: impl PgExecutor<'_>, user_id: UserId) -> Result<Option<Claim>> {
     let row = sqlx::query!(
-        r#"select u.id, u.email as "email!", u.name, u.primary_wallet_id, p.idempotency_scope
+        r#"select u.id, u.email as "email!", u.name, u.primary_wallet_id, p.idempotency_scope,
+                  p.confirms_email
            from identity.user_provisionings p
            join identity.users u on u.id = p.user_id
            where p.user_id = $1"#,
@@ -56,6 +62,7 @@ pub(super) async fn find(db: impl PgExecutor<'_>, user_id: UserId) -> Result<Opt
         name: row.name,
         wallet_id: row.primary_wallet_id,
         scope: row.idempotency_scope.as_deref().and_then(Scope::from_bytes),
+        confirms_email: row.confirms_email,
     }))
 }
 

@@ -79,6 +79,7 @@ impl Samples {
             "/invites" => json!({"inviterUserId": self.owner["id"]}),
             "/invites/send" => json!({"inviterUserId": self.owner["id"],
                 "email": ["friend@example.com"]}),
+            "/users/{id}/change-email" => json!({"email": self.owner["email"]}),
             // Made of the email, and so refused: a changed password would end the owner's tokens.
             "/users/{id}/change-password" => json!({"password": self.owner["email"]}),
             _ => json!({}),

@@ -50,9 +50,14 @@ impl Instance {
         })
     }
 
-    /// Draws other ports, after another process has taken one of them.
-    pub(crate) fn reassign_ports(&mut self, ports: &mut Ports) -> Result<()> {
+    /// Draws another port, after another process may have taken it.
+    pub(crate) fn reassign_port(&mut self, ports: &mut Ports) -> Result<()> {
         self.port = ports.reassign(&self.name)?;
+        Ok(())
+    }
+
+    /// Draws another port for metrics and probes, after another process may have taken it.
+    pub(crate) fn reassign_metrics_port(&mut self, ports: &mut Ports) -> Result<()> {
         self.metrics_port = ports.reassign(&metrics_purpose(&self.name))?;
         Ok(())
     }

@@ -11,7 +11,6 @@ use crate::{
     logs::Log,
     ports,
     process::Process,
-    service::GATEWAY,
     wiring::{Instance, Variable},
 };
 
@@ -58,14 +57,13 @@ impl Stack {
     }
 
     /// Stops all processes and assigns other ports to those that ended because one was taken.
-    /// Returns whether there were any. The REST port stays if it was asked for.
+    /// Returns whether that is possible: a REST port that was asked for stays, so it must be free.
     fn replace_taken_ports(&mut self) -> Result<bool> {
-        let fixed = self.options.rest_port.map(|_| GATEWAY);
         let lost: Vec<String> = {
             let running = self.running();
-            let ended = running.iter().filter(|(name, process)| {
+            let ended = running.iter().filter(|(_, process)| {
                 let code = process.exit_status().and_then(|status| status.code());
-                code == Some(ADDRESS_IN_USE) && fixed != Some(name.as_str())
+                code == Some(ADDRESS_IN_USE)
             });
             ended.map(|(name, _)| name.clone()).collect()
         };
@@ -73,12 +71,17 @@ impl Stack {
             return Ok(false);
         }
         self.stop_processes();
+        let fixed = self.options.rest_port;
         let ports = &mut self.options.environment.options.ports;
-        let mut instances = self.wiring.instances.iter_mut();
-        instances
-            .by_ref()
-            .filter(|instance| lost.contains(&instance.name))
-            .try_for_each(|instance| instance.reassign_ports(ports))?;
+        let instances = self.wiring.instances.iter_mut();
+        for instance in instances.filter(|instance| lost.contains(&instance.name)) {
+            if fixed != Some(instance.port) {
+                instance.reassign_port(ports)?;
+            } else if !ports::is_free(instance.port) {
+                return Ok(false);
+            }
+            instance.reassign_metrics_port(ports)?;
+        }
         Ok(true)
     }
 

@@ -1,6 +1,6 @@
 //! The composition root of identity-svc.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, sync::Arc};
 
 use clap::{ArgMatches, Args as _, FromArgMatches as _};
 use futures::{FutureExt as _, future::BoxFuture};
@@ -22,6 +22,7 @@ use proto::{
     },
 };
 use sqlx::PgPool;
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -51,6 +52,7 @@ pub struct Service {
     server: Server,
     backbone: Backbone,
     rewards: ReferralRewards,
+    hasher: Hasher,
 }
 
 impl Service {
@@ -62,6 +64,11 @@ impl Service {
     /// Returns what the consumer of paid orders records by.
     pub fn referral_rewards(&self) -> ReferralRewards {
         self.rewards.clone()
+    }
+
+    /// Returns the permits of hashes: while somebody else holds all of them, no password is hashed.
+    pub fn hash_permits(&self) -> Arc<Semaphore> {
+        self.hasher.permits()
     }
 }
 
@@ -127,7 +134,7 @@ impl Application for Service {
         let provisioning = Provisioning::new(
             pool.clone(),
             wallets.clone(),
-            hasher,
+            hasher.clone(),
             clock.clone(),
             ids.clone(),
         );
@@ -177,6 +184,7 @@ impl Application for Service {
             server,
             backbone,
             rewards,
+            hasher,
         })
     }
 

@@ -1,6 +1,6 @@
 //! A running identity-svc on a fresh database, and clients with the token of any caller.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use chrono::{DateTime, Utc};
 use clap::Parser;
@@ -23,7 +23,10 @@ use proto::identity::v1::{
     task_service_client::TaskServiceClient, user_service_client::UserServiceClient,
 };
 use sqlx::PgPool;
-use tokio::task::JoinHandle;
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    task::JoinHandle,
+};
 use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status};
 
@@ -52,6 +55,8 @@ pub(crate) struct TestApp {
     pub(crate) clock: Clock,
     /// What the consumer of paid orders records by.
     pub(crate) rewards: Option<ReferralRewards>,
+    /// The permits by which the service hashes passwords.
+    hash_permits: Arc<Semaphore>,
     common_flags: Vec<String>,
     /// The seed of the next process's ids.
     seed: u64,
@@ -106,6 +111,7 @@ impl TestApp {
             wallet,
             clock,
             rewards: None,
+            hash_permits: Arc::new(Semaphore::new(0)),
             common_flags,
             seed: 1,
             url: String::new(),
@@ -132,6 +138,7 @@ impl TestApp {
         let service = Service::build(config, runtime).await.unwrap();
         self.url = format!("http://{}", service.local_addr());
         self.rewards = Some(service.referral_rewards());
+        self.hash_permits = service.hash_permits();
         self.stop = CancellationToken::new();
         self.running = tokio::spawn(service.run_until_stopped(self.stop.clone()));
         tokio::time::timeout(TIMEOUT, ready.wait_for(|ready| *ready))
@@ -163,6 +170,13 @@ impl TestApp {
             assert_eq!(self.count(sagas).await, 0, "{sagas}");
         }
         self.stop().await;
+    }
+
+    /// Keeps the service from hashing passwords until the permits are dropped.
+    pub(crate) async fn hold_hashes(&self) -> OwnedSemaphorePermit {
+        let all = u32::try_from(self.hash_permits.available_permits()).unwrap();
+        let permits = Arc::clone(&self.hash_permits).acquire_many_owned(all);
+        permits.await.unwrap()
     }
 
     pub(crate) async fn count(&self, sql: &'static str) -> i64 {

@@ -1,47 +1,9 @@
 'use strict';
 
 // From a product to a paid, fulfilled and rewarded order, through the public SDK as it is published.
-// Needs GUERDON_URL and GUERDON_API_KEY (`.stack/env` of a running stack has both).
 
 const assert = require('node:assert/strict');
-const { randomBytes } = require('node:crypto');
-const slyk = require('@slyk/slyk-sdk-node');
-
-const { GUERDON_URL: host, GUERDON_API_KEY: apikey } = process.env;
-assert(host && apikey, 'set GUERDON_URL and GUERDON_API_KEY');
-
-const connect = slyk.default || slyk;
-const shop = connect({ apikey, host });
-
-// The default settings of a stack: nothing here depends on what other runs left behind.
-const run = randomBytes(4).toString('hex');
-const usd = amount => `${amount}000000`;
-
-let passed = 0;
-const ok = what => console.log(`ok ${++passed} ${what}`);
-
-async function until(what, check) {
-  const end = Date.now() + 20000;
-  for (;;) {
-    const last = await check().then(() => null, error => error);
-    if (!last) return;
-    if (Date.now() > end) throw new Error(`${what}: ${last.message}`);
-    await new Promise(next => setTimeout(next, 50));
-  }
-}
-
-async function refused(promise, status, code) {
-  const error = await promise.then(() => null, error => error);
-  assert(error, `expected ${code}`);
-  assert.equal(error.code || error.status, status, error.message);
-  assert.equal(error.message, code);
-}
-
-async function balance(walletId) {
-  const entries = await shop.wallet.balance(walletId);
-  const entry = entries.find(({ assetCode }) => assetCode === 'usd');
-  return entry ? entry.amount : '0.00000000';
-}
+const { balance, connect, host, main, ok, refused, run, shop, until, usd } = require('./shop');
 
 async function customers() {
   const password = 'Correct1Horse';
@@ -210,7 +172,7 @@ async function badInput({ ada, bob }, { coffee }) {
   ok('bad input is refused and changes nothing');
 }
 
-async function main() {
+main(async () => {
   const users = await customers();
   await fund(users.ada);
   const goods = await catalogue();
@@ -220,10 +182,4 @@ async function main() {
   await task(users.ada);
   await lists(users.ada, goods);
   await badInput(users, goods);
-  console.log(`${passed} passed`);
-}
-
-main().catch(error => {
-  console.error(error);
-  process.exitCode = 1;
 });

@@ -60,6 +60,25 @@ impl TestApp {
         &self.base
     }
 
+    /// Returns those variables of `.stack/env` that lead to the REST API.
+    pub fn shell_variables(&self) -> [(&'static str, String); 3] {
+        let wiring = self.stack.wiring();
+        [
+            ("GUERDON_URL", self.base.clone()),
+            ("GUERDON_API_KEY", wiring.secrets.api_key.clone()),
+            ("GUERDON_MAIL_DIR", wiring.mails.display().to_string()),
+        ]
+    }
+
+    /// Starts a process again with these settings.
+    pub fn restart_with(&self, process: &str, settings: &[(&str, &str)]) {
+        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        let settings: Vec<_> = settings.iter().map(owned).collect();
+        self.stack.stop(process).expect("it runs");
+        let started = self.stack.start_again(process, &settings);
+        started.expect("it starts again");
+    }
+
     /// Adds a header to every request.
     #[must_use]
     pub fn with_header(mut self, name: &'static str, value: &str) -> Self {

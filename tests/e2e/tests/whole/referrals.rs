@@ -44,13 +44,10 @@ async fn a_referrer_earns_and_gives_back_its_share() {
 /// Starts identity-svc again with 10 % of tasks and 5 % of purchases.
 fn set_percentages(app: &TestApp) {
     let percentages = [
-        ("REFERRAL_TASK_PERCENT".to_owned(), "10".to_owned()),
-        ("REFERRAL_PURCHASE_PERCENT".to_owned(), "5".to_owned()),
+        ("REFERRAL_TASK_PERCENT", "10"),
+        ("REFERRAL_PURCHASE_PERCENT", "5"),
     ];
-    app.stack.stop("identity-svc").expect("it runs");
-    app.stack
-        .start_again("identity-svc", &percentages)
-        .expect("it starts again");
+    app.restart_with("identity-svc", &percentages);
 }
 
 async fn create_referred_user(app: &TestApp, referrer: &Value) -> Value {

@@ -17,19 +17,17 @@ async fn the_public_node_sdk_works_unchanged() {
     let mut options = StackOptions::for_test("sdk").expect("options");
     options.auth = Auth::Required;
     let app = TestApp::start(options).await;
-    let mut flow = Command::new("node");
-    flow.arg("flow.js")
-        .current_dir(client)
-        .env("GUERDON_URL", app.base())
-        .env("GUERDON_API_KEY", &app.stack.wiring().secrets.api_key);
-    let run = tokio::task::spawn_blocking(move || flow.output());
-    let output = run.await.expect("no panic").expect("node runs");
-    let (out, err) = (&output.stdout, &output.stderr);
-    assert!(
-        output.status.success(),
-        "{}{}",
-        String::from_utf8_lossy(out),
-        String::from_utf8_lossy(err)
-    );
+    app.restart_with("identity-svc", &[("REFERRAL_PURCHASE_PERCENT", "10")]);
+    for script in ["flow.js", "account.js"] {
+        let mut node = Command::new("node");
+        node.arg(script)
+            .current_dir(&client)
+            .envs(app.shell_variables());
+        let run = tokio::task::spawn_blocking(move || node.output());
+        let output = run.await.expect("no panic").expect("node runs");
+        let printed = String::from_utf8_lossy(&output.stdout);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{script}: {printed}{errors}");
+    }
     app.assert_settled().await;
 }

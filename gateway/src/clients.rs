@@ -14,6 +14,7 @@ use proto::{
         account_service_client::AccountServiceClient, api_key_service_client::ApiKeyServiceClient,
         auth_service_client::AuthServiceClient, invite_service_client::InviteServiceClient,
         task_service_client::TaskServiceClient, user_service_client::UserServiceClient,
+        webhook_service_client::WebhookServiceClient,
     },
     orders::v1::{
         order_line_fulfilment_service_client::OrderLineFulfilmentServiceClient,
@@ -77,6 +78,7 @@ clients! {
     users: UserServiceClient on identity;
     invites: InviteServiceClient on identity;
     tasks: TaskServiceClient on identity;
+    webhooks: WebhookServiceClient on identity;
 }
 
 impl Clients {

@@ -12,7 +12,7 @@ use platform::{
 };
 use secrecy::SecretString;
 
-use crate::{referral_reward::model::Percentages, user::HashingCost};
+use crate::{referral_reward::model::Percentages, user::HashingCost, webhook::Rules};
 
 /// Flags and environment variables.
 #[derive(Debug, Clone, Args)]
@@ -45,7 +45,7 @@ pub struct Config {
     #[arg(long, env = "IDENTITY_DATABASE_URL", value_parser = secret, hide_env_values = true)]
     pub database_url: SecretString,
 
-    /// The key that seals the stored signing keys of tokens.
+    /// The key that seals stored secrets.
     #[command(flatten)]
     pub key_encryption: KeyEncryption,
 
@@ -60,6 +60,10 @@ pub struct Config {
     /// The cost of password hashes.
     #[command(flatten)]
     pub password_hashing: PasswordHashing,
+
+    /// Targets of webhooks.
+    #[command(flatten)]
+    pub webhooks: WebhookSettings,
 
     /// The base URL of images whose path is relative.
     #[arg(
@@ -122,11 +126,33 @@ impl MailSettings {
     }
 }
 
+/// Where events may be sent to.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct WebhookSettings {
+    /// Whether webhooks may have URLs with `http`, over which events are sent in the clear.
+    #[arg(long, env = "WEBHOOK_ALLOW_HTTP")]
+    pub webhook_allow_http: bool,
+
+    /// Whether webhooks may have private and local addresses: for receivers in one's own network. Any
+    /// admin can then make this process send requests to all that it reaches.
+    #[arg(long, env = "WEBHOOK_ALLOW_PRIVATE")]
+    pub webhook_allow_private: bool,
+}
+
+impl WebhookSettings {
+    pub(crate) const fn rules(self) -> Rules {
+        Rules {
+            allow_http: self.webhook_allow_http,
+            allow_private: self.webhook_allow_private,
+        }
+    }
+}
+
 /// The key that encrypts what identity-svc stores: base64url of 32 random bytes.
 #[derive(Debug, Clone, Args)]
 pub struct KeyEncryption {
-    /// The key that seals the stored signing keys of tokens: base64url of 32 random bytes. It stays
-    /// the same as long as the database does.
+    /// The key that seals the stored signing keys of tokens and the secrets of webhooks: base64url of
+    /// 32 random bytes. It stays the same as long as the database does.
     #[arg(
         long,
         env = "IDENTITY_KEY_ENCRYPTION_KEY",

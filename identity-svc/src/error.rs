@@ -18,6 +18,11 @@ pub(crate) enum Error {
     TaskNotFound,
     #[error("API key not found")]
     ApiKeyNotFound,
+    #[error("webhook not found")]
+    WebhookNotFound,
+    /// Also for a delivery of another webhook.
+    #[error("webhook delivery not found")]
+    WebhookDeliveryNotFound,
     /// Also for an invite that the caller may not see.
     #[error("invite not found")]
     InviteNotFound,
@@ -75,6 +80,8 @@ impl From<Error> for Failure {
             Error::UserNotFound => Code::UserNotFound,
             Error::TaskNotFound => Code::TaskNotFound,
             Error::ApiKeyNotFound => Code::ApiKeyNotFound,
+            Error::WebhookNotFound => Code::WebhookNotFound,
+            Error::WebhookDeliveryNotFound => Code::WebhookDeliveryNotFound,
             Error::EmailTaken => Code::EmailTaken,
             Error::WalletTaken => Code::PrimaryWalletIdTaken,
             Error::InviteNotFound => Code::InviteNotFound,

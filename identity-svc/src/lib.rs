@@ -11,12 +11,14 @@ mod fields;
 mod invite;
 mod links;
 mod mail;
+mod public_event;
 mod referral_reward;
 mod revocation;
 mod service;
 mod sign_up_code;
 mod task;
 mod user;
+mod webhook;
 
 use platform::pg::Schema;
 use sqlx::migrate::Migrator;

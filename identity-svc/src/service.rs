@@ -18,7 +18,7 @@ use proto::{
         account_service_server::AccountServiceServer, api_key_service_server::ApiKeyServiceServer,
         auth_service_server::AuthServiceServer, invite_service_server::InviteServiceServer,
         revocation_service_server::RevocationServiceServer, task_service_server::TaskServiceServer,
-        user_service_server::UserServiceServer,
+        user_service_server::UserServiceServer, webhook_service_server::WebhookServiceServer,
     },
 };
 use sqlx::PgPool;
@@ -44,6 +44,7 @@ use crate::{
     revocation::{self, Feed, grpc::RevocationGrpc},
     task::{Completions, Tasks, grpc::TaskGrpc},
     user::{Credentials, Deletion, Hasher, Provisioning, Users, grpc::UserGrpc},
+    webhook::{self, grpc::WebhookGrpc},
 };
 
 /// The process, connected and bound.
@@ -102,7 +103,7 @@ impl Application for Service {
         let (pool, clock, ids) = (backbone.pool(), runtime.clock, runtime.ids);
         let mode = config.common.auth;
         let hasher = Hasher::new(config.password_hashing.cost())?;
-        let keys = SigningKeys::load(pool.clone(), sealing, &ids).await?;
+        let keys = SigningKeys::load(pool.clone(), sealing.clone(), &ids).await?;
         let verifier = own_verifier(keys.clone()).with_revocations(revocations);
         let tokens = Tokens::new(keys.clone(), clock.clone(), ids.clone());
         let users = Users::new(pool.clone(), clock.clone(), ids.clone());
@@ -123,6 +124,8 @@ impl Application for Service {
         backbone.worker("mail", move |stop| mails.clone().run(stop).map(Ok));
 
         let wallets = wallets(&config, auth.clone())?;
+        let rules = config.webhooks.rules();
+        let webhooks = webhook::start(&mut backbone, rules, sealing, &clock, &ids)?;
         let credentials =
             Credentials::new(pool.clone(), hasher.clone(), clock.clone(), ids.clone());
         let accounts = Accounts::new(
@@ -176,6 +179,7 @@ impl Application for Service {
         .add_service(AuthServiceServer::new(AuthGrpc { auth, sessions }))
         .add_service(RevocationServiceServer::new(RevocationGrpc(feed)))
         .add_service(ApiKeyServiceServer::new(ApiKeyGrpc(api_keys)))
+        .add_service(WebhookServiceServer::new(WebhookGrpc(webhooks)))
         .add_service(UserServiceServer::new(users))
         .add_service(AccountServiceServer::new(AccountGrpc(accounts)))
         .add_service(InviteServiceServer::new(invites))

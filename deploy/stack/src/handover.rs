@@ -57,6 +57,8 @@ const SETTINGS: &[&str] = &[
     "TLS_KEY_FILE",
     "TRACE_SAMPLE_RATIO",
     "TRUSTED_PROXIES",
+    "WEBHOOK_ALLOW_HTTP",
+    "WEBHOOK_ALLOW_PRIVATE",
 ];
 
 /// Returns whether a process of `program` gets a variable of our environment.

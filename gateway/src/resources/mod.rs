@@ -27,3 +27,4 @@ pub(crate) mod tax_rates;
 pub(crate) mod transactions;
 pub(crate) mod users;
 pub(crate) mod wallets;
+pub(crate) mod webhooks;

@@ -147,5 +147,14 @@ async fn every_operation_calls_its_rpcs_and_responds_with_its_documented_status(
     GET /wallets/{id}/balance 200: WalletService/GetWalletBalance
     GET /wallets/{id}/movements 200: MovementService/ListMovements
     GET /wallets/{id}/transactions 200: TransactionService/ListTransactions
+    GET /webhooks 200: WebhookService/ListWebhooks
+    POST /webhooks 201: WebhookService/CreateWebhook
+    DELETE /webhooks/{id} 204: WebhookService/DeleteWebhook
+    GET /webhooks/{id} 200: WebhookService/GetWebhook
+    PATCH /webhooks/{id} 200: WebhookService/UpdateWebhook
+    GET /webhooks/{id}/deliveries 200: WebhookService/ListWebhookDeliveries
+    POST /webhooks/{id}/deliveries/{deliveryId}/redeliver 200: WebhookService/RedeliverWebhook
+    POST /webhooks/{id}/ping 200: WebhookService/PingWebhook
+    POST /webhooks/{id}/rotate-secret 200: WebhookService/RotateWebhookSecret
     ");
 }

@@ -21,6 +21,7 @@ use proto::identity::v1::{
     api_key_service_client::ApiKeyServiceClient, auth_service_client::AuthServiceClient,
     invite_service_client::InviteServiceClient, revocation_service_client::RevocationServiceClient,
     task_service_client::TaskServiceClient, user_service_client::UserServiceClient,
+    webhook_service_client::WebhookServiceClient,
 };
 use sqlx::PgPool;
 use tokio::{
@@ -240,6 +241,14 @@ impl TestApp {
     }
 
     pub(crate) fn api_keys_as(&self, caller: &Caller) -> ApiKeyServiceClient<Client> {
+        self.client(Some(caller)).service()
+    }
+
+    pub(crate) fn webhooks(&self) -> WebhookServiceClient<Client> {
+        self.webhooks_as(&admin())
+    }
+
+    pub(crate) fn webhooks_as(&self, caller: &Caller) -> WebhookServiceClient<Client> {
         self.client(Some(caller)).service()
     }
 

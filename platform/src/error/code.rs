@@ -109,6 +109,10 @@ public {
     TaskNotFound = "task_not_found", NotFound, NOT_FOUND, "Task not found";
     /// No such API key.
     ApiKeyNotFound = "api_key_not_found", NotFound, NOT_FOUND, "API key not found";
+    /// No such webhook.
+    WebhookNotFound = "webhook_not_found", NotFound, NOT_FOUND, "Webhook not found";
+    /// The webhook has no such delivery.
+    WebhookDeliveryNotFound = "webhook_delivery_not_found", NotFound, NOT_FOUND, "Webhook delivery not found";
 
     /// The route exists, but not with this method; `Allow` lists those it has.
     MethodNotAllowed = "method_not_allowed", Unimplemented, METHOD_NOT_ALLOWED, "Method not allowed";

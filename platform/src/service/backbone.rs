@@ -76,6 +76,25 @@ impl Backbone {
         });
     }
 
+    /// Consumes an event like [`Backbone::consume`], apart from other consumers of the same event: the
+    /// purpose, in kebab case, is a part of the durable name and of the task's name.
+    pub fn consume_for<H: Handler + Clone>(
+        &mut self,
+        purpose: &str,
+        source: Schema,
+        event: &'static str,
+        handler: H,
+    ) {
+        let (pool, jetstream) = (self.pool.clone(), self.jetstream.clone());
+        let service = format!("{}-{purpose}", self.service);
+        let consumer = Consumer::new(&service, self.schema, source, event);
+        let name = format!("{purpose}-{}", kebab_case(event));
+        self.worker(name, move |stop| {
+            let (consumer, handler) = (consumer.clone(), handler.clone());
+            inbox::run(consumer, jetstream.clone(), pool.clone(), handler, stop).map(Ok)
+        });
+    }
+
     /// Consumes an event like [`Backbone::consume`], with an effect that has its own transaction.
     pub fn consume_effect<E: Effect + Clone>(
         &mut self,

@@ -33,6 +33,15 @@ pub const TABLE: Table = Table {
         admins("ApiKeyService/GetApiKey"),
         admins("ApiKeyService/ListApiKeys"),
         admins("ApiKeyService/DeleteApiKey").does("api_key.revoked"),
+        admins("WebhookService/CreateWebhook").does("webhook.created"),
+        admins("WebhookService/GetWebhook"),
+        admins("WebhookService/ListWebhooks"),
+        admins("WebhookService/UpdateWebhook").does("webhook.updated"),
+        admins("WebhookService/DeleteWebhook").does("webhook.deleted"),
+        admins("WebhookService/RotateWebhookSecret").does("webhook.secret_rotated"),
+        admins("WebhookService/PingWebhook").does("webhook.pinged"),
+        admins("WebhookService/ListWebhookDeliveries"),
+        admins("WebhookService/RedeliverWebhook").does("webhook.redelivered"),
         // The handler refuses all but admins while sign-up is closed.
         all("UserService/SignUp")
             .and(&[GATEWAY])

@@ -36,6 +36,36 @@ pub const API_KEYS: ListTable = ListTable::new(
     ],
 );
 
+/// `GET /webhooks`.
+pub const WEBHOOKS: ListTable = ListTable::new(
+    "webhooks",
+    &[
+        Field::new("createdAt", Class::Time).sortable(),
+        Field::new("description", Class::ILike),
+        Field::new("disabledAt", Class::Time).sortable().nullable(),
+        Field::new("enabled", Class::Bool),
+        Field::new("id", Class::Id),
+        Field::new("updatedAt", Class::Time).sortable(),
+        Field::new("url", Class::ILike),
+    ],
+);
+
+/// `GET /webhooks/:id/deliveries`.
+pub const WEBHOOK_DELIVERIES: ListTable = ListTable::new(
+    "webhook_deliveries",
+    &[
+        Field::new("createdAt", Class::Time).sortable(),
+        Field::new("eventId", Class::Id),
+        Field::new("eventType", Class::Code),
+        Field::new("id", Class::Id),
+        Field::new("lastAttemptedAt", Class::Time)
+            .sortable()
+            .nullable(),
+        Field::new("status", Class::Enum(&["delivered", "failed", "pending"])),
+        Field::new("updatedAt", Class::Time).sortable(),
+    ],
+);
+
 /// `GET /users/:id/referrals`.
 pub const REFERRALS: ListTable = ListTable::new(
     "referrals",

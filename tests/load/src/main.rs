@@ -16,6 +16,7 @@ mod revocations;
 mod rpc;
 mod starts;
 mod table;
+mod webhooks;
 
 use clap::{Args, Parser, Subcommand};
 
@@ -43,6 +44,9 @@ enum Program {
     /// 1000 wrong passwords against one account: others are not slowed down and log in; and an unknown
     /// email takes as long as a wrong password.
     Passwords(passwords::Arguments),
+    /// 10 000 events to 10 webhooks, one of which is dead and one slow, with a kill -9 of identity-svc:
+    /// the others wait for neither, and nothing is lost.
+    Webhooks(webhooks::Arguments),
     /// Starts on busy ports: every one of them succeeds; run it as
     /// `cargo stack exec -- target/debug/load starts`.
     Starts(starts::Arguments),
@@ -98,6 +102,7 @@ fn main() -> anyhow::Result<()> {
         Program::Revocations(arguments) => runtime.block_on(revocations::run(arguments)),
         Program::Passwords(arguments) => runtime.block_on(passwords::run(arguments)),
         Program::Debits(arguments) => runtime.block_on(debits::run(arguments)),
+        Program::Webhooks(arguments) => runtime.block_on(webhooks::run(arguments)),
         Program::Seed(Seed::Transactions(arguments)) => runtime.block_on(lists::seed(arguments)),
     }
 }

@@ -86,6 +86,14 @@ impl Stack {
         Ok(())
     }
 
+    /// Kills a process: nothing of it runs on after SIGKILL.
+    pub fn kill(&self, name: &str) -> Result<()> {
+        let process = self.running().remove(name);
+        let process = process.with_context(|| format!("{name} is not running"))?;
+        process.kill();
+        Ok(())
+    }
+
     /// Waits until a process ends by itself, as at a failpoint.
     pub fn wait_for_exit(&self, name: &str, timeout: Duration) -> Result<ExitStatus> {
         let exited = || self.running().get(name)?.exit_status();

@@ -1,4 +1,4 @@
-//! Authentication, API keys, users, invites and tasks.
+//! Authentication, API keys, users, invites, tasks and webhooks.
 
 mod accounts;
 mod api_keys;
@@ -6,6 +6,7 @@ mod auth;
 mod invites;
 mod tasks;
 mod users;
+mod webhooks;
 
 use super::route::Route;
 
@@ -18,6 +19,7 @@ pub(super) fn routes() -> Vec<Route> {
         accounts::routes(),
         invites::routes(),
         tasks::routes(),
+        webhooks::routes(),
     ]
     .into_iter()
     .flatten()

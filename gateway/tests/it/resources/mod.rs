@@ -22,6 +22,7 @@ mod tasks;
 mod transactions;
 mod users;
 mod wallets;
+mod webhooks;
 
 use serde_json::{Value, json};
 

@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use async_nats::{HeaderMap, Message};
+use chrono::{DateTime, Utc};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
@@ -17,6 +18,8 @@ pub struct Envelope {
     pub subject: String,
     /// Version of the aggregate, from 1.
     pub version: i64,
+    /// Time of the change.
+    pub time: DateTime<Utc>,
     pub(super) traceparent: Option<String>,
 }
 
@@ -29,6 +32,7 @@ impl Envelope {
             event_type: parse(headers, "ce-type")?,
             subject: parse(headers, "ce-subject")?,
             version: parse(headers, "ce-sequence")?,
+            time: parse(headers, "ce-time")?,
             traceparent: get(headers, "traceparent").map(str::to_owned),
         })
     }

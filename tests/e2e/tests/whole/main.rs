@@ -19,3 +19,4 @@ mod revocations;
 mod sdk;
 mod skeleton;
 mod trace;
+mod webhooks;

@@ -159,6 +159,11 @@ impl Samples {
                     "data": {}, "destinationWalletId": self.owner["primaryWalletId"]});
                 app.create("/transactions/deposit", deposit).await
             }
+            ("webhooks", _) => {
+                let webhook = json!({"url": "https://shop.example/hook", "events": ["*"]});
+                app.create("/webhooks", webhook).await
+            }
+            ("deliveries", _) => self.delivery(app, &before[1]).await,
             ("wallets", _) => {
                 let wallet = json!({"name": "Sample", "ownerId": self.owner["id"]});
                 app.create("/wallets", wallet).await
@@ -172,6 +177,20 @@ impl Samples {
         let cart = json!({"userId": self.owner["id"],
             "lines": [{"productId": self.product["id"]}]});
         app.create("/orders", cart).await
+    }
+
+    /// Makes an event and waits until it is queued for the webhook.
+    async fn delivery(&self, app: &TestApp, webhook: &str) -> Value {
+        self.user(app, false).await;
+        let path = format!("/webhooks/{webhook}/deliveries");
+        app.eventually(|| async {
+            match app.get_data(&path).await[0].is_object() {
+                true => Ok(()),
+                false => Err("nothing is queued".to_owned()),
+            }
+        })
+        .await;
+        app.get_data(&path).await[0].clone()
     }
 
     async fn address(&self, app: &TestApp, address: &str) {

@@ -1,0 +1,42 @@
+//! Webhooks and their deliveries.
+
+use proto::lists::identity as lists;
+
+use crate::{
+    access::Access::Admin,
+    resources::webhooks::{
+        self, NewWebhook, Webhook, WebhookPatch, WebhookPing,
+        deliveries::{self, WebhookDelivery},
+    },
+    router::route::{Route, delete, get, patch, post},
+};
+
+/// Admins decide where events are sent to.
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        get("/webhooks", Admin, webhooks::list).page::<Webhook>(&lists::WEBHOOKS),
+        get("/webhooks/{id}", Admin, webhooks::get).response::<Webhook>(),
+        post("/webhooks", Admin, webhooks::create)
+            .body::<NewWebhook>()
+            .created::<Webhook>(),
+        patch("/webhooks/{id}", Admin, webhooks::update)
+            .body::<WebhookPatch>()
+            .response::<Webhook>(),
+        delete("/webhooks/{id}", Admin, webhooks::delete),
+        post(
+            "/webhooks/{id}/rotate-secret",
+            Admin,
+            webhooks::rotate_secret,
+        )
+        .response::<Webhook>(),
+        post("/webhooks/{id}/ping", Admin, webhooks::ping).response::<WebhookPing>(),
+        get("/webhooks/{id}/deliveries", Admin, deliveries::list)
+            .page::<WebhookDelivery>(&lists::WEBHOOK_DELIVERIES),
+        post(
+            "/webhooks/{id}/deliveries/{deliveryId}/redeliver",
+            Admin,
+            deliveries::redeliver,
+        )
+        .response::<WebhookDelivery>(),
+    ]
+}

@@ -1,0 +1,48 @@
+//! A public event.
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use uuid::Uuid;
+
+/// A public event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PublicEvent {
+    /// That of the event it is made from, so that a redelivery is the same public event.
+    pub(crate) id: Uuid,
+    pub(crate) event_type: String,
+    /// A JSON object.
+    pub(crate) data: String,
+    pub(crate) occurred_at: DateTime<Utc>,
+}
+
+impl PublicEvent {
+    /// Returns the payload as clients get it, `{"type", "timestamp", "data"}` as Standard Webhooks
+    /// recommends: the same bytes at each attempt.
+    pub(crate) fn payload(&self) -> String {
+        let time = self
+            .occurred_at
+            .to_rfc3339_opts(SecondsFormat::Millis, true);
+        format!(
+            r#"{{"type":"{}","timestamp":"{time}","data":{}}}"#,
+            self.event_type, self.data
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_payload_is_json() {
+        let event = PublicEvent {
+            id: Uuid::nil(),
+            event_type: "store.order.paid".to_owned(),
+            data: r#"{"orderId":"o"}"#.to_owned(),
+            occurred_at: "2026-01-31T10:00:00.5Z".parse().unwrap(),
+        };
+        let payload: serde_json::Value = serde_json::from_str(&event.payload()).unwrap();
+        let expected = serde_json::json!({"type": "store.order.paid",
+            "timestamp": "2026-01-31T10:00:00.500Z", "data": {"orderId": "o"}});
+        assert_eq!(payload, expected);
+    }
+}

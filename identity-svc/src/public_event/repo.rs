@@ -1,0 +1,86 @@
+//! SQL of public events.
+
+use sqlx::{PgConnection, PgExecutor};
+use uuid::Uuid;
+
+use super::PublicEvent;
+use crate::error::Result;
+
+/// Events that are put in order at once.
+const SEQUENCE_BATCH: i64 = 200;
+
+/// Rows that a purge deletes at once, with all deliveries of each.
+const PURGE_BATCH: i64 = 500;
+
+/// How long events stay, with their deliveries.
+const RETENTION: &str = "7 days";
+
+/// The key of the lock that one process holds while it assigns positions.
+const SEQUENCE_LOCK: i64 = 0x7075_626c_6963;
+
+/// An event that has its position now.
+#[derive(Debug)]
+pub(super) struct Sequenced {
+    pub(super) id: Uuid,
+    pub(super) event_type: String,
+}
+
+/// Inserts an event that is not there yet.
+pub(super) async fn insert_in_tx(conn: &mut PgConnection, event: &PublicEvent) -> Result<()> {
+    sqlx::query!(
+        "insert into identity.public_events (id, event_type, data, occurred_at)
+         values ($1, $2, $3, $4) on conflict do nothing",
+        event.id,
+        event.event_type,
+        event.data,
+        event.occurred_at,
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+/// Returns whether an event has no position yet.
+pub(super) async fn has_unsequenced(db: impl PgExecutor<'_>) -> Result<bool, sqlx::Error> {
+    let exists = sqlx::query_scalar!(
+        r#"select exists (
+               select from identity.public_events where position is null) as "exists!""#
+    );
+    exists.fetch_one(db).await
+}
+
+/// Assigns positions to the events that have none, one batch in the order of their insertion. No other
+/// process does so until the transaction ends.
+pub(super) async fn sequence_in_tx(conn: &mut PgConnection) -> Result<Vec<Sequenced>, sqlx::Error> {
+    sqlx::query!("select pg_advisory_xact_lock($1)", SEQUENCE_LOCK)
+        .fetch_one(&mut *conn)
+        .await?;
+    sqlx::query_as!(
+        Sequenced,
+        "with due as materialized (
+             select id from identity.public_events
+             where position is null order by created_at, id limit $1),
+         numbered as materialized (
+             select id, nextval('identity.public_events_position_seq') as position from due)
+         update identity.public_events e set position = n.position
+         from numbered n where e.id = n.id
+         returning e.id, e.event_type",
+        SEQUENCE_BATCH,
+    )
+    .fetch_all(conn)
+    .await
+}
+
+/// Deletes old events with their deliveries. Returns `false` if some are left.
+pub(super) async fn purge(db: impl PgExecutor<'_>) -> Result<bool, sqlx::Error> {
+    let deleted = sqlx::query!(
+        "delete from identity.public_events where id in (
+             select id from identity.public_events
+             where created_at < now() - $1::text::interval limit $2)",
+        RETENTION,
+        PURGE_BATCH,
+    )
+    .execute(db)
+    .await?;
+    Ok(deleted.rows_affected() < PURGE_BATCH.unsigned_abs())
+}

@@ -1,0 +1,122 @@
+//! Conversion between webhooks and their messages.
+
+use platform::{
+    clock::to_proto,
+    error::{Failure, FieldCode, Violations},
+    patch::Patch,
+};
+use proto::identity::v1::{self as wire, CreateWebhookRequest, UpdateWebhookRequest};
+
+use super::{
+    Rules,
+    delivery::{Delivery, Status},
+    model::{self, DisabledReason, NewWebhook, Webhook, WebhookPatch},
+    sender::Attempt,
+};
+use crate::fields::{self, MAX_TEXT};
+
+/// Decodes a creation. The error names every invalid field.
+pub(super) fn new_webhook(
+    request: CreateWebhookRequest,
+    rules: Rules,
+) -> Result<NewWebhook, Failure> {
+    let mut violations = Violations::default();
+    let v = &mut violations;
+    check_url(v, &request.url, rules);
+    let events = v.value("events", model::check_events(request.events));
+    let description = request.description.unwrap_or_default();
+    fields::check_text(v, "description", &description, MAX_TEXT);
+    violations.finish()?;
+    Ok(NewWebhook {
+        url: request.url,
+        events: events.unwrap_or_default(),
+        description,
+        enabled: request.enabled.unwrap_or(true),
+    })
+}
+
+/// Decodes an update. The error names every invalid field.
+pub(super) fn patch(request: UpdateWebhookRequest, rules: Rules) -> Result<WebhookPatch, Failure> {
+    let mut violations = Violations::default();
+    let v = &mut violations;
+    let mask = request.update_mask.unwrap_or_default().paths;
+    fields::check_mask(v, &mask, &["url", "events", "description", "enabled"]);
+    let url = Patch::from_wire("url", request.url, &mask);
+    let events = Patch::from_wire("events", Some(request.events), &mask);
+    let description = Patch::from_wire("description", request.description, &mask);
+    let enabled = Patch::from_wire("enabled", request.enabled, &mask);
+    let patch = WebhookPatch {
+        url: fields::changed(v, "url", url).inspect(|url| check_url(v, url, rules)),
+        events: fields::changed(v, "events", events)
+            .and_then(|events| v.value("events", model::check_events(events))),
+        description: fields::changed(v, "description", description)
+            .inspect(|text| fields::check_text(v, "description", text, MAX_TEXT)),
+        enabled: fields::changed(v, "enabled", enabled),
+    };
+    violations.finish()?;
+    Ok(patch)
+}
+
+fn check_url(violations: &mut Violations, url: &str, rules: Rules) {
+    if url.is_empty() {
+        violations.add("url", FieldCode::Required, "is required");
+    } else {
+        violations.value("url", rules.parse(url));
+    }
+}
+
+pub(super) fn webhook(webhook: Webhook) -> wire::Webhook {
+    let reason = webhook.disabled_reason.map(|reason| match reason {
+        DisabledReason::Admin => wire::WebhookDisabledReason::Admin,
+        DisabledReason::Gone => wire::WebhookDisabledReason::Gone,
+        DisabledReason::Failing => wire::WebhookDisabledReason::Failing,
+    });
+    wire::Webhook {
+        id: webhook.id.to_string(),
+        url: webhook.url,
+        events: webhook.events,
+        description: webhook.description,
+        enabled: webhook.enabled,
+        disabled_at: webhook.disabled_at.map(to_proto),
+        disabled_reason: reason.map(Into::into),
+        failing_since: webhook.failing_since.map(to_proto),
+        created_at: Some(to_proto(webhook.created_at)),
+        updated_at: Some(to_proto(webhook.updated_at)),
+    }
+}
+
+pub(super) fn delivery(delivery: Delivery) -> wire::WebhookDelivery {
+    let number = |number: i32| number.unsigned_abs();
+    let is_pending = delivery.status == Status::Pending;
+    let status = match delivery.status {
+        Status::Pending => wire::WebhookDeliveryStatus::Pending,
+        Status::Delivered => wire::WebhookDeliveryStatus::Delivered,
+        Status::Failed => wire::WebhookDeliveryStatus::Failed,
+    };
+    wire::WebhookDelivery {
+        id: delivery.id.to_string(),
+        webhook_id: delivery.webhook_id.to_string(),
+        event_id: delivery.event_id.to_string(),
+        event_type: delivery.event_type,
+        status: status.into(),
+        attempts: number(delivery.attempts),
+        next_attempt_at: is_pending.then(|| to_proto(delivery.due_at)),
+        last_attempted_at: delivery.last_attempted_at.map(to_proto),
+        last_status_code: delivery.last_status_code.map(number),
+        last_error: delivery.last_error,
+        last_duration_ms: delivery.last_duration_ms.map(number),
+        delivered_at: delivery.delivered_at.map(to_proto),
+        created_at: Some(to_proto(delivery.created_at)),
+        updated_at: Some(to_proto(delivery.updated_at)),
+    }
+}
+
+pub(super) fn ping(event_id: String, attempt: Attempt) -> wire::PingWebhookResponse {
+    wire::PingWebhookResponse {
+        event_id,
+        delivered: attempt.error.is_none(),
+        status_code: attempt.status.map(u32::from),
+        duration_ms: attempt.millis(),
+        error: attempt.error,
+    }
+}

@@ -215,15 +215,16 @@ fn with_document(response: Response, failure: &Failure, document: &ProblemDocume
     Response::from_parts(parts, Body::from(body))
 }
 
-/// Logs 5xx with their cause, which the response hides, and 4xx at debug level, without the detail:
-/// it quotes what the client sent, such as a password in a wrong field.
+/// Logs 5xx with their cause, which the response hides, and 4xx at debug level, without the detail and the
+/// names of fields: they quote what the client sent, such as a password in a wrong field or as its name.
 fn log(failure: &Failure) {
     if failure.code.http().is_server_error() {
         let cause = failure.source.as_ref().map(tracing::field::display);
         let (code, detail) = (failure.code, &failure.detail);
         tracing::error!(%code, %detail, cause, "gateway: request failed");
     } else {
-        let fields: Vec<_> = failure.fields.iter().map(|field| &*field.field).collect();
-        tracing::debug!(code = %failure.code, fields = fields.join(" "), "gateway: request refused");
+        let errors = failure.fields.iter().map(|field| field.code.as_str());
+        let errors = errors.collect::<Vec<_>>().join(" ");
+        tracing::debug!(code = %failure.code, errors, "gateway: request refused");
     }
 }

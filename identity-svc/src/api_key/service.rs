@@ -75,7 +75,7 @@ impl ApiKeys {
             created_at: now,
         };
         repo::insert_in_tx(&mut work, &created, &credential::hash(&secret)).await?;
-        let entry = Entry::new("api_key", "api_key.created", created.id);
+        let entry = Entry::new("api_key", "created", created.id);
         audit::record_in_tx(&mut work, SCHEMA, entry).await?;
         let reply = work.commit(convert::api_key(created)).await?;
         Ok(Created {
@@ -107,7 +107,7 @@ impl ApiKeys {
         revocation::revoke_key_in_tx(&mut tx, id).await?;
         let event = events::revoked(self.ids.uuid(), id);
         outbox::append_in_tx(&mut tx, SCHEMA, [event]).await?;
-        let entry = Entry::new("api_key", "api_key.revoked", id);
+        let entry = Entry::new("api_key", "revoked", id);
         audit::record_in_tx(&mut tx, SCHEMA, entry).await?;
         Ok(tx.commit().await?)
     }

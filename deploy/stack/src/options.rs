@@ -15,6 +15,7 @@ use crate::{
     roles::Roles,
     secrets::Secrets,
     service::{Auth, Replicas},
+    wiring::Variable,
     workspace::Workspace,
 };
 
@@ -37,6 +38,8 @@ pub struct StackOptions {
     pub rest_port: Option<u16>,
     /// How many processes of each service.
     pub replicas: Replicas,
+    /// Settings of all processes, beside those of the stack.
+    pub settings: Vec<Variable>,
     pub(crate) terminal: Option<Arc<Terminal>>,
     /// The name in roles that no other stack has.
     pub(crate) role_suffix: Option<String>,
@@ -54,6 +57,7 @@ impl StackOptions {
             secrets: Secrets::generate(),
             rest_port: None,
             replicas: Replicas::new(),
+            settings: Vec::new(),
             terminal: None,
             role_suffix: None,
         }

@@ -89,7 +89,7 @@ impl Stack {
         let logs = self.environment().options.workspace.logs();
         let log = Log::open(&logs, &instance.name, self.options.terminal.as_ref())?;
         let mut settings = self.wiring.environment(instance)?;
-        settings.extend(env.iter().cloned());
+        settings.extend(self.options.settings.iter().chain(env).cloned());
         let command = self.programs.command(instance.program(), settings)?;
         let process = Arc::new(Process::spawn(&instance.name, command, Signal::TERM, log)?);
         let mut running = self.running();

@@ -16,9 +16,14 @@ async fn the_public_node_sdk_works_unchanged() {
     }
     let mut options = StackOptions::for_test("sdk").expect("options");
     options.auth = Auth::Required;
+    let methods = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../deploy/payment-methods.example.toml"
+    );
+    options.settings = vec![("PAYMENT_METHODS_FILE".to_owned(), methods.to_owned())];
     let app = TestApp::start(options).await;
     app.restart_with("identity-svc", &[("REFERRAL_PURCHASE_PERCENT", "10")]);
-    for script in ["flow.js", "account.js"] {
+    for script in ["flow.js", "account.js", "methods.js"] {
         let mut node = Command::new("node");
         node.arg(script)
             .current_dir(&client)

@@ -87,6 +87,9 @@ pub(crate) async fn create(call: Call, Action(body): Action<NewInvite>) -> DataR
 }
 
 /// Create an invite for each address and mail it.
+///
+/// A user sends at most 100 an hour. Above that the response is 429 with `Retry-After`, and no mail of the
+/// request is sent. Admins send any number.
 pub(crate) async fn send(call: Call, Json(body): Json<NewInvites>) -> EmptyResult {
     let request = call.request(SendInvitesRequest {
         emails: body.email.0,

@@ -1,7 +1,5 @@
 //! The use cases. Whether an email has a user is told by mail only.
 
-use std::time::Duration;
-
 use platform::{
     audit::{self, Entry},
     auth::{Caller, Kind as CallerKind},
@@ -25,8 +23,7 @@ use crate::{
 };
 
 /// Changes of the email that a user may ask for within an hour: each is mailed to anybody.
-const MAX_CHANGES: i64 = 5;
-const HOUR: Duration = Duration::from_hours(1);
+const MAX_CHANGES: usize = 5;
 
 /// Resets passwords, confirms and changes emails.
 #[derive(Debug, Clone)]
@@ -142,8 +139,13 @@ impl Accounts {
         if other.is_some() {
             return Err(Error::EmailTaken);
         }
-        if mail::count_recent(&mut *work, Kind::ChangeEmail, id).await? >= MAX_CHANGES {
-            return Err(too_many_changes().into());
+        let wait = mail::wait_for(&mut *work, Kind::ChangeEmail, id, 1, MAX_CHANGES).await?;
+        if let Some(wait) = wait {
+            let message =
+                format!("the email of a user changes at most {MAX_CHANGES} times an hour");
+            return Err(Failure::new(Code::RateLimited, message)
+                .retry_after(wait)
+                .into());
         }
         mail::enqueue_in_tx(&mut work, &Mail::ChangeEmail { to, user: id }).await?;
         mail::enqueue_in_tx(&mut work, &Mail::EmailChangeRequested { to: present }).await?;
@@ -188,10 +190,4 @@ fn without_user(error: Error) -> Error {
 fn invalid_token() -> Error {
     let message = "is not valid: it may have been used, or be too old";
     Failure::invalid("token", FieldCode::UnknownReference, message).into()
-}
-
-fn too_many_changes() -> Failure {
-    let mut failure = Failure::new(Code::RateLimited, "too many changes of the email");
-    failure.retry_after = Some(HOUR);
-    failure
 }

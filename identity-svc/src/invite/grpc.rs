@@ -40,7 +40,10 @@ impl InviteService for InviteGrpc {
         let Call { caller, key, body } = Call::of(request)?;
         let inviter = convert::inviter(&caller, body.inviter_user_id.as_deref())?;
         let addresses = convert::addresses(&body.emails)?;
-        let reply = self.invites.send(key.as_ref(), inviter, addresses).await?;
+        let reply = self
+            .invites
+            .send(&caller, key.as_ref(), inviter, addresses)
+            .await?;
         Ok(respond(reply, |()| SendInvitesResponse {}))
     }
 

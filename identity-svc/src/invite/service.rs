@@ -4,7 +4,7 @@ use platform::{
     audit::{self, Entry},
     auth::Caller,
     clock::Clock,
-    error::{Failure, FieldCode},
+    error::{Code, Failure, FieldCode},
     idempotency::{self, Key, Reply, Started},
     ids::Ids,
     messaging::outbox,
@@ -25,10 +25,13 @@ use crate::{
     SCHEMA,
     error::{Error, Result},
     links::Links,
-    mail::{self, Mail},
+    mail::{self, Kind as MailKind, Mail},
     sign_up_code::{Kind, SignUpCode},
     user::{UserId, canonical_email, repo as users, visible_to},
 };
+
+/// The mails that users may send within an hour, each.
+const MAX_MAILS: usize = 100;
 
 /// Manages invites; [`super::SignUps`] uses them.
 #[derive(Debug, Clone)]
@@ -68,6 +71,7 @@ impl Invites {
     /// Creates and mails an invite for each of these addresses.
     pub(crate) async fn send(
         &self,
+        caller: &Caller,
         key: Option<&Key>,
         inviter: Option<UserId>,
         addresses: Vec<Address>,
@@ -77,6 +81,9 @@ impl Invites {
             Started::Fresh(work) => work,
         };
         check_inviter_in_tx(&mut work, inviter, &addresses).await?;
+        if !caller.is_admin() {
+            check_rate_in_tx(&mut work, inviter, addresses.len()).await?;
+        }
         for address in addresses {
             let to = address.email.clone();
             let invite = self.create_in_tx(&mut work, inviter, Some(address)).await?;
@@ -160,7 +167,7 @@ fn visible(found: Option<Invite>, only: Option<UserId>) -> Result<Invite> {
 }
 
 /// Checks that the inviter exists, and that none of the addresses is the inviter's own. Locks the
-/// inviter, so that its deletion cancels the invites.
+/// inviter, so that its deletion cancels the invites, and its requests are counted one after another.
 async fn check_inviter_in_tx(
     conn: &mut PgConnection,
     inviter: Option<UserId>,
@@ -169,7 +176,7 @@ async fn check_inviter_in_tx(
     let Some(inviter) = inviter else {
         return Ok(());
     };
-    let inviter = users::find_for_share_in_tx(conn, inviter)
+    let inviter = users::find_for_update_in_tx(conn, inviter)
         .await?
         .ok_or_else(convert::unknown_inviter)?;
     let own = canonical_email(&inviter.email);
@@ -180,6 +187,26 @@ async fn check_inviter_in_tx(
         Some(address) => {
             let message = "must not be the inviter's own";
             Err(Failure::invalid(&address.field, FieldCode::Format, message).into())
+        }
+        None => Ok(()),
+    }
+}
+
+/// Refuses mails in the name of a user who has sent too many within the hour.
+async fn check_rate_in_tx(
+    conn: &mut PgConnection,
+    inviter: Option<UserId>,
+    more: usize,
+) -> Result<()> {
+    let Some(inviter) = inviter else {
+        return Ok(());
+    };
+    match mail::wait_for(conn, MailKind::Invite, inviter, more, MAX_MAILS).await? {
+        Some(wait) => {
+            let message = format!("a user sends at most {MAX_MAILS} invites an hour");
+            Err(Failure::new(Code::RateLimited, message)
+                .retry_after(wait)
+                .into())
         }
         None => Ok(()),
     }

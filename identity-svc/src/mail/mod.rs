@@ -10,7 +10,7 @@ mod template;
 mod transport;
 mod worker;
 
-pub(crate) use queue::{count_recent, enqueue_in_tx, erase_in_tx};
+pub(crate) use queue::{enqueue_in_tx, erase_in_tx, wait_for};
 pub(crate) use transport::Transport;
 pub(crate) use worker::Worker;
 

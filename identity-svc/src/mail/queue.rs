@@ -5,7 +5,10 @@ use std::time::Duration;
 use sqlx::{PgConnection, PgExecutor};
 
 use super::{Kind, Mail};
-use crate::{error::Result, user::UserId};
+use crate::{
+    error::{Error, Result},
+    user::UserId,
+};
 
 /// How long a process has for a mail that it has taken, before another takes it.
 pub(super) const LEASE: Duration = Duration::from_mins(1);
@@ -54,15 +57,28 @@ pub(crate) async fn enqueue_in_tx(conn: &mut PgConnection, mail: &Mail) -> Resul
     Ok(())
 }
 
-/// Counts the mails of a kind that a user has caused within the last hour.
-pub(crate) async fn count_recent(db: impl PgExecutor<'_>, kind: Kind, user: UserId) -> Result<i64> {
-    let count = sqlx::query_scalar!(
-        r#"select count(*) as "count!" from identity.mails
-           where kind = $1 and user_id = $2 and created_at > now() - interval '1 hour'"#,
+/// Returns how long it takes until so many more mails of a kind may be queued in the name of a user, who
+/// gets at most `limit` within an hour; `None` if they may be now. The caller has locked the user.
+pub(crate) async fn wait_for(
+    db: impl PgExecutor<'_>,
+    kind: Kind,
+    user: UserId,
+    more: usize,
+    limit: usize,
+) -> Result<Option<Duration>> {
+    // The mails that may stay in the hour, and the newest of those that may not.
+    let kept = i64::try_from(limit.saturating_sub(more)).map_err(Error::internal)?;
+    let seconds = sqlx::query_scalar!(
+        r#"select extract(epoch from created_at + interval '1 hour' - now())::float8 as "seconds!"
+           from identity.mails
+           where kind = $1 and user_id = $2 and created_at > now() - interval '1 hour'
+           order by created_at desc offset $3 limit 1"#,
         kind.as_str(),
         user as _,
+        kept,
     );
-    Ok(count.fetch_one(db).await?)
+    let seconds = seconds.fetch_optional(db).await?;
+    Ok(seconds.map(|seconds| Duration::from_secs_f64(seconds.max(1.0))))
 }
 
 /// Counts the mails of the same kind to the same recipient that were queued within the hour before

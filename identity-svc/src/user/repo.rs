@@ -126,13 +126,22 @@ pub(super) async fn get(conn: &mut PgConnection, id: UserId) -> Result<User> {
 
 /// Returns a user and locks it, to change it.
 pub(crate) async fn get_for_update_in_tx(conn: &mut PgConnection, id: UserId) -> Result<User> {
+    let found = find_for_update_in_tx(conn, id).await?;
+    found.ok_or(Error::UserNotFound)
+}
+
+/// Finds a user and locks it against others who lock it.
+pub(crate) async fn find_for_update_in_tx(
+    conn: &mut PgConnection,
+    id: UserId,
+) -> Result<Option<User>> {
     sqlx::query_scalar!(
         "select id from identity.users where id = $1 and state = 'active' for update",
         id as _
     )
     .fetch_optional(&mut *conn)
     .await?;
-    get(conn, id).await
+    find(conn, id).await
 }
 
 /// Finds a user and locks it against changes.

@@ -25,6 +25,14 @@ impl Api {
         }
     }
 
+    /// Returns a client of another gateway.
+    pub fn at(&self, base: String) -> Self {
+        Self {
+            base,
+            ..self.clone()
+        }
+    }
+
     fn url(&self, path: &str) -> String {
         format!("{}{path}", self.base)
     }

@@ -34,12 +34,7 @@ pub struct Arguments {
 
 /// Prints how many runs were correct, and fails unless all were.
 pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
-    let environment = Environment::start(Options {
-        name: "debits",
-        keep: false,
-        wallets: 1,
-        server: arguments.server,
-    })?;
+    let environment = Environment::start(Options::new("debits", arguments.server))?;
     let token = rpc::admin_token(&environment).await?;
     let channels = rpc::wallets(&environment, 1, 4).await?;
     let mut conn = environment.connect(None).await?;

@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::Context as _;
 use sqlx::{Connection as _, PgConnection};
-use stack::{EnvironmentOptions, RunLock, Secrets, Service, Stack, StackOptions, Workspace};
+use stack::{EnvironmentOptions, Replicas, RunLock, Secrets, Stack, StackOptions, Workspace};
 use tokio::time::{interval, timeout};
 
 use crate::Server;
@@ -24,10 +24,22 @@ pub struct Options {
     pub name: &'static str,
     /// Whether the data stays for the next run.
     pub keep: bool,
-    /// The number of processes of wallet-svc.
-    pub wallets: usize,
+    /// The number of processes of each service, where it is not one.
+    pub replicas: Replicas,
     /// Where servers are found.
     pub server: Server,
+}
+
+impl Options {
+    /// One process of each service, on data that is removed.
+    pub const fn new(name: &'static str, server: Server) -> Self {
+        Self {
+            name,
+            keep: false,
+            replicas: Replicas::new(),
+            server,
+        }
+    }
 }
 
 /// Counts of wallet-svc's events.
@@ -89,7 +101,7 @@ impl Environment {
         let mut stack = StackOptions::new(binaries.to_owned(), servers);
         stack.database = Some(format!("guerdon_load_{}", options.name));
         stack.secrets = Secrets::load_or_generate(&workspace.secrets())?;
-        stack.replicas.insert(Service::Wallet, options.wallets);
+        stack.replicas = options.replicas;
         let stack = Stack::start(stack)?;
         lock.record(&stack.process_ids())?;
         Ok(Self {

@@ -27,12 +27,7 @@ const PROCESSES: [&str; 2] = ["gateway", "orders-svc"];
 
 /// Prints the figures, and fails where one is out of bounds or an order is missing.
 pub async fn run(server: Server) -> anyhow::Result<()> {
-    let environment = Environment::start_empty(Options {
-        name: "heavy_page",
-        keep: false,
-        wallets: 1,
-        server,
-    })?;
+    let environment = Environment::start_empty(Options::new("heavy_page", server))?;
     let api = Api::new(&environment);
     println!("load average {}", machine::load_average());
     create_orders(&api).await?;

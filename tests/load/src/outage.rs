@@ -47,12 +47,7 @@ pub struct Arguments {
 
 /// Prints how the payments ended and when, and fails if one took too long.
 pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
-    let environment = Environment::start_empty(Options {
-        name: "outage",
-        keep: false,
-        wallets: 1,
-        server: arguments.server,
-    })?;
+    let environment = Environment::start_empty(Options::new("outage", arguments.server))?;
     let api = Api::new(&environment);
     let mut conn = environment.connect(None).await?;
     println!("load average {}", machine::load_average());

@@ -3,14 +3,19 @@
 
 use std::{
     net::{IpAddr, Ipv4Addr},
+    pin::pin,
     time::{Duration, Instant},
 };
 
 use anyhow::{Context as _, ensure};
 use clap::Args;
-use futures::{StreamExt as _, future::join_all, stream};
+use futures::FutureExt as _;
 use reqwest::{Client, StatusCode};
 use serde_json::{Value, json};
+use tokio::{
+    task::JoinSet,
+    time::{interval, sleep},
+};
 
 use crate::{
     Server,
@@ -19,10 +24,16 @@ use crate::{
     table::Table,
 };
 
-const ATTEMPTS: usize = 1_000;
-/// Attempts at the same time.
-const PARALLEL: usize = 50;
-const OTHERS: usize = 10;
+/// Windows with attempts, each after one without: what else the machine does changes both.
+const ROUNDS: usize = 5;
+/// Attempts of a round.
+const ATTEMPTS: usize = 200;
+/// The time from one attempt to the next: 100 a second.
+const ATTEMPT_INTERVAL: Duration = Duration::from_millis(10);
+/// Attempts of one address, of which the first are compared with the password, and the others limited.
+const EACH_ADDRESS: usize = 20;
+/// Other users, of whom two log in during each round.
+const OTHERS: usize = 2 * ROUNDS;
 /// Comparisons of an unknown email with a wrong password.
 const TRIES: u8 = 200;
 const PASSWORD: &str = "Load-Pa55phrase";
@@ -36,12 +47,7 @@ pub struct Arguments {
 
 /// Prints the figures, and fails if one is out of its bounds.
 pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
-    let environment = Environment::start(Options {
-        name: "passwords",
-        keep: false,
-        wallets: 1,
-        server: arguments.server,
-    })?;
+    let environment = Environment::start(Options::new("passwords", arguments.server))?;
     let api = Api::new(&environment);
     let base = environment.stack.wiring().rest_url();
     for number in 0..=OTHERS {
@@ -81,78 +87,120 @@ async fn log_in(
     Ok((response.status(), response.json().await?))
 }
 
-/// Tries 1000 wrong passwords of user 0 while the others read and log in, also behind the attacker's
-/// address.
+/// Tries 1000 wrong passwords of user 0, from 50 addresses, while the others read and log in, also behind
+/// an attacker's address.
 async fn attack(base: &str, table: &mut Table) -> anyhow::Result<()> {
-    let (attacker, others) = (client(0, 1)?, client(0, 2)?);
+    let others = client(0, 1)?;
     let (status, body) = log_in(&others, base, &email(1), PASSWORD).await?;
     ensure!(status == StatusCode::OK, "{status} {body}");
-    let token = body["data"]["token"]
-        .as_str()
-        .context("a token")?
-        .to_owned();
-    let quiet = median(read_for(&others, base, &token, Duration::from_secs(3)).await?);
-
-    let tries = stream::iter(0..ATTEMPTS)
-        .map(|number| {
-            let (attacker, base) = (&attacker, base);
-            async move { log_in(attacker, base, &email(0), &format!("Wrong-{number}")).await }
-        })
-        .buffer_unordered(PARALLEL)
-        .collect::<Vec<_>>();
-    let reads = read_for(&others, base, &token, Duration::from_secs(3));
-    let logins = join_all((1..=OTHERS).map(|number| {
-        let client = if number % 2 == 0 { &others } else { &attacker };
-        async move { log_in(client, base, &email(number), PASSWORD).await }
-    }));
-    let (tries, reads, logins) = tokio::join!(tries, reads, logins);
-    for login in logins {
-        let (status, body) = login?;
-        ensure!(status == StatusCode::OK, "another user: {status} {body}");
-    }
-    let mut limited = 0_u32;
-    for tried in tries {
-        let (status, body) = tried?;
-        limited += u32::from(status == StatusCode::TOO_MANY_REQUESTS);
-        ensure!(status.is_client_error(), "{status} {body}");
+    let token = body["data"]["token"].as_str().context("a token")?;
+    let reader = Reader {
+        client: others.clone(),
+        url: format!("{base}/users"),
+        token: token.to_owned(),
+    };
+    let addresses = 1..=u8::try_from(ROUNDS * ATTEMPTS / EACH_ADDRESS)?;
+    let attackers = addresses.map(|host| client(2, host));
+    let attackers = attackers.collect::<anyhow::Result<Vec<_>>>()?;
+    let (mut slower, mut limited) = (Vec::new(), 0);
+    for round in 0..ROUNDS {
+        let window = sleep(ATTEMPT_INTERVAL * u32::try_from(ATTEMPTS)?);
+        let quiet = median(reader.read_during(window.map(Ok)).await?.1);
+        let attackers = &attackers[round * ATTEMPTS / EACH_ADDRESS..];
+        let logins = logins(base, [&others, &attackers[0]], round);
+        let attack = async { tokio::try_join!(attempts(base, attackers), logins) };
+        let ((refused, ()), busy) = reader.read_during(attack).await?;
+        limited += refused;
+        let busy = median(busy);
+        println!(
+            "round {round}: median read {:.2} ms without attempts, {:.2} ms during",
+            ms(quiet),
+            ms(busy)
+        );
+        slower.push(100.0 * (busy.as_secs_f64() / quiet.as_secs_f64() - 1.0));
     }
     let (status, _) = log_in(&others, base, &email(0), PASSWORD).await?;
     ensure!(
         status == StatusCode::OK,
         "the owner at another address: {status}"
     );
-    let busy = median(reads?);
-    let slower = 100.0 * (busy.as_secs_f64() / quiet.as_secs_f64() - 1.0);
+    slower.sort_by(f64::total_cmp);
+    let slower = slower[ROUNDS / 2];
     table.row(
         "wrong passwords that were limited",
         f64::from(limited),
         "",
         None,
     );
-    table.row("median read without attempts", ms(quiet), "ms", None);
-    table.row("median read during 1000 attempts", ms(busy), "ms", None);
     table.row("reads of others are slower by", slower, "%", Some(20.0));
     Ok(())
 }
 
-/// Reads one after the other, and returns how long each took.
-async fn read_for(
-    client: &Client,
-    base: &str,
-    token: &str,
-    time: Duration,
-) -> anyhow::Result<Vec<Duration>> {
-    let (started, mut times) = (Instant::now(), Vec::new());
-    while started.elapsed() < time {
-        let one = Instant::now();
-        let request = client.get(format!("{base}/users")).bearer_auth(token);
-        ensure!(
-            request.send().await?.status() == StatusCode::OK,
-            "a read failed"
-        );
-        times.push(one.elapsed());
+/// Tries the wrong passwords of a round, and returns how many were limited. Each is sent at its time,
+/// whatever became of those before.
+async fn attempts(base: &str, attackers: &[Client]) -> anyhow::Result<u32> {
+    let (mut pace, mut tries) = (interval(ATTEMPT_INTERVAL), JoinSet::new());
+    for number in 0..ATTEMPTS {
+        pace.tick().await;
+        let attacker = attackers[number / EACH_ADDRESS].clone();
+        let base = base.to_owned();
+        tries.spawn(async move {
+            log_in(&attacker, &base, &email(0), &format!("Wrong-{number}")).await
+        });
     }
-    Ok(times)
+    let mut limited = 0;
+    while let Some(tried) = tries.join_next().await {
+        let (status, body) = tried??;
+        // 503: as many wait for their hash as may.
+        let is_limited = matches!(
+            status,
+            StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE
+        );
+        ensure!(
+            is_limited || status == StatusCode::UNAUTHORIZED,
+            "{status} {body}"
+        );
+        limited += u32::from(is_limited);
+    }
+    Ok(limited)
+}
+
+/// Logs two of the other users in, each at an address.
+async fn logins(base: &str, clients: [&Client; 2], round: usize) -> anyhow::Result<()> {
+    for (client, number) in clients.into_iter().zip(1 + 2 * round..) {
+        let (status, body) = log_in(client, base, &email(number), PASSWORD).await?;
+        ensure!(status == StatusCode::OK, "another user: {status} {body}");
+    }
+    Ok(())
+}
+
+/// Reads as one of the other users.
+struct Reader {
+    client: Client,
+    url: String,
+    token: String,
+}
+
+impl Reader {
+    /// Reads one after the other until the work is done. Returns its result, and how long each read took.
+    async fn read_during<T>(
+        &self,
+        work: impl Future<Output = anyhow::Result<T>>,
+    ) -> anyhow::Result<(T, Vec<Duration>)> {
+        let (mut work, mut times) = (pin!(work), Vec::new());
+        loop {
+            let started = Instant::now();
+            let request = self.client.get(&self.url).bearer_auth(&self.token).send();
+            let mut request = pin!(request);
+            tokio::select! {
+                done = &mut work => return Ok((done?, times)),
+                read = &mut request => {
+                    ensure!(read?.status() == StatusCode::OK, "a read failed");
+                    times.push(started.elapsed());
+                }
+            }
+        }
+    }
 }
 
 /// Compares the times of an unknown email and of a wrong password, in turns.

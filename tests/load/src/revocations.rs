@@ -1,19 +1,25 @@
-//! The time from the block of a user until its token is refused, at two gateways and at two processes of
-//! wallet-svc.
+//! The time from the block of a user until its token is refused, at two processes of each program. Half of
+//! them learn of it from one process of identity-svc, half from the other.
 
 use std::{fmt, time::Duration};
 
 use anyhow::{Context as _, bail, ensure};
 use clap::Args;
 use hdrhistogram::Histogram;
-use proto::wallet::v1::{GetWalletRequest, wallet_service_client::WalletServiceClient};
+use proto::{
+    catalog::v1::{ListProductsRequest, product_service_client::ProductServiceClient},
+    identity::v1::{GetUserRequest, user_service_client::UserServiceClient},
+    orders::v1::{ListOrdersRequest, order_service_client::OrderServiceClient},
+    wallet::v1::{GetWalletRequest, wallet_service_client::WalletServiceClient},
+};
 use reqwest::StatusCode;
 use serde_json::json;
+use stack::Service;
 use tokio::{
     task::JoinSet,
     time::{Instant, MissedTickBehavior, interval, timeout},
 };
-use tonic::{Code, transport::Channel};
+use tonic::{Code, Status, transport::Channel};
 
 use crate::{
     Server,
@@ -43,13 +49,13 @@ pub struct Arguments {
 /// Prints the times, and fails if the 99th percentile reaches a second.
 pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let mut environment = Environment::start_empty(Options {
-        name: "revocations",
-        keep: false,
-        wallets: 2,
-        server: arguments.server,
+        replicas: Service::ALL.map(|service| (service, 2)).into(),
+        ..Options::new("revocations", arguments.server)
     })?;
-    let user = User::create(&Api::new(&environment)).await?;
-    let processes = processes(&mut environment, &user).await?;
+    let second_gateway = environment.stack.add_gateway()?;
+    use_second_identity(&environment, &second_gateway)?;
+    let mut user = User::create(&environment, &second_gateway).await?;
+    let processes = processes(&environment, &user, &second_gateway)?;
     println!("load average {}", machine::load_average());
     let mut times: Vec<_> = processes
         .iter()
@@ -61,27 +67,50 @@ pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
         for (times, refused) in times.iter_mut().zip(refused) {
             times.record(u64::try_from(refused.as_micros())?)?;
         }
+        // The next block goes to the other process of identity-svc.
+        user.gateways.rotate_left(1);
     }
     report(&processes, &times)?;
     environment.stop()
 }
 
+/// Has the second process of each program call the second process of identity-svc.
+fn use_second_identity(environment: &Environment, second_gateway: &str) -> anyhow::Result<()> {
+    let stack = &environment.stack;
+    let port = stack.wiring().instance("identity-svc-2")?.port;
+    let url = format!("http://127.0.0.1:{port}");
+    let names = [
+        "catalog-svc-2",
+        "orders-svc-2",
+        "wallet-svc-2",
+        second_gateway,
+    ];
+    for name in names {
+        stack.stop(name)?;
+        stack.start_again(name, &[("IDENTITY_GRPC_URL".to_owned(), url.clone())])?;
+    }
+    Ok(())
+}
+
 /// A user who is blocked again and again.
 struct User {
-    api: Api,
+    /// The same API at each gateway; the first is called.
+    gateways: [Api; 2],
     id: String,
     wallet: String,
 }
 
 impl User {
-    async fn create(api: &Api) -> anyhow::Result<Self> {
+    async fn create(environment: &Environment, second_gateway: &str) -> anyhow::Result<Self> {
+        let api = Api::new(environment);
+        let second = gateway_url(environment, second_gateway)?;
         let user = json!({
             "email": "ann@example.com", "password": "Correct1Horse", "approved": true,
         });
         let user = api.create("/users", &user).await?;
         let text = |name: &str| user[name].as_str().map(str::to_owned).context("a user");
         Ok(Self {
-            api: api.clone(),
+            gateways: [api.clone(), api.at(second)],
             id: text("id")?,
             wallet: text("primaryWalletId")?,
         })
@@ -114,7 +143,7 @@ impl User {
     }
 
     async fn act(&self, action: &str) -> anyhow::Result<()> {
-        let request = self.api.post(&format!("/users/{}/{action}", self.id));
+        let request = self.gateways[0].post(&format!("/users/{}/{action}", self.id));
         request.send().await?.error_for_status()?;
         Ok(())
     }
@@ -133,31 +162,50 @@ enum Kind {
         client: reqwest::Client,
         url: String,
     },
-    Wallet {
+    Service {
+        service: Service,
         channel: Channel,
+        user: String,
         wallet: String,
     },
 }
 
-async fn processes(environment: &mut Environment, user: &User) -> anyhow::Result<Vec<Process>> {
-    let second = environment.stack.add_gateway()?;
+fn gateway_url(environment: &Environment, name: &str) -> anyhow::Result<String> {
+    let port = environment.stack.wiring().instance(name)?.port;
+    Ok(format!("http://127.0.0.1:{port}"))
+}
+
+fn processes(
+    environment: &Environment,
+    user: &User,
+    second_gateway: &str,
+) -> anyhow::Result<Vec<Process>> {
     let client = reqwest::Client::new();
     let mut processes = Vec::new();
-    for name in ["gateway", &second] {
-        let port = environment.stack.wiring().instance(name)?.port;
+    for name in ["gateway", second_gateway] {
         // A request that the gateway itself refuses, once it has accepted the token.
-        let url = format!("http://127.0.0.1:{port}/products?page[size]=0");
-        let client = client.clone();
-        let kind = Kind::Gateway { client, url };
-        let name = name.to_owned();
-        processes.push(Process { name, kind });
+        let url = gateway_url(environment, name)? + "/products?page[size]=0";
+        processes.push(Process {
+            name: name.to_owned(),
+            kind: Kind::Gateway {
+                client: client.clone(),
+                url,
+            },
+        });
     }
-    let channels = rpc::wallets(environment, 2, 1).await?;
-    for (channel, name) in channels.into_iter().zip(["wallet-svc", "wallet-svc-2"]) {
-        let wallet = user.wallet.clone();
-        let kind = Kind::Wallet { channel, wallet };
-        let name = name.to_owned();
-        processes.push(Process { name, kind });
+    for instance in &environment.stack.wiring().instances {
+        let Some(service) = instance.service else {
+            continue;
+        };
+        processes.push(Process {
+            name: instance.name.clone(),
+            kind: Kind::Service {
+                service,
+                channel: rpc::lazy(instance.port)?,
+                user: user.id.clone(),
+                wallet: user.wallet.clone(),
+            },
+        });
     }
     Ok(processes)
 }
@@ -173,16 +221,16 @@ impl Process {
                     status => bail!("{self}: {status}"),
                 }
             }
-            Kind::Wallet { channel, wallet } => {
-                let id = wallet.clone();
-                let request = rpc::authorized(GetWalletRequest { id }, token);
-                let mut client = WalletServiceClient::new(channel.clone());
-                match client.get_wallet(request).await {
-                    Ok(_) => Ok(true),
-                    Err(status) if status.code() == Code::Unauthenticated => Ok(false),
-                    Err(status) => bail!("{self}: {status}"),
-                }
-            }
+            Kind::Service {
+                service,
+                channel,
+                user,
+                wallet,
+            } => match read(*service, channel.clone(), user, wallet, token).await {
+                Ok(()) => Ok(true),
+                Err(status) if status.code() == Code::Unauthenticated => Ok(false),
+                Err(status) => bail!("{self}: {status}"),
+            },
         }
     }
 
@@ -206,6 +254,40 @@ impl Process {
 impl fmt::Display for Process {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)
+    }
+}
+
+/// Reads something that the user may see.
+async fn read(
+    service: Service,
+    channel: Channel,
+    user: &str,
+    wallet: &str,
+    token: &Token,
+) -> Result<(), Status> {
+    match service {
+        Service::Catalog => {
+            let request = rpc::authorized(ListProductsRequest::default(), token);
+            let mut products = ProductServiceClient::new(channel);
+            products.list_products(request).await.map(drop)
+        }
+        Service::Orders => {
+            let request = rpc::authorized(ListOrdersRequest::default(), token);
+            let mut orders = OrderServiceClient::new(channel);
+            orders.list_orders(request).await.map(drop)
+        }
+        Service::Wallet => {
+            let id = wallet.to_owned();
+            let request = rpc::authorized(GetWalletRequest { id }, token);
+            let mut wallets = WalletServiceClient::new(channel);
+            wallets.get_wallet(request).await.map(drop)
+        }
+        Service::Identity => {
+            let id = user.to_owned();
+            let request = rpc::authorized(GetUserRequest { id }, token);
+            let mut users = UserServiceClient::new(channel);
+            users.get_user(request).await.map(drop)
+        }
     }
 }
 

@@ -46,10 +46,17 @@ pub async fn wallets(
 }
 
 async fn connect(url: String) -> anyhow::Result<Channel> {
-    let endpoint = Endpoint::from_shared(url)?
-        .tcp_nodelay(true)
-        .timeout(TIMEOUT);
-    Ok(endpoint.connect().await?)
+    Ok(endpoint(url)?.connect().await?)
+}
+
+/// Makes a connection to a process of this machine that is opened by its first call.
+pub fn lazy(port: u16) -> anyhow::Result<Channel> {
+    Ok(endpoint(format!("http://127.0.0.1:{port}"))?.connect_lazy())
+}
+
+fn endpoint(url: String) -> anyhow::Result<Endpoint> {
+    let endpoint = Endpoint::from_shared(url)?;
+    Ok(endpoint.tcp_nodelay(true).timeout(TIMEOUT))
 }
 
 /// Signs a token of an admin, valid for an hour, as identity-svc does for an API key.

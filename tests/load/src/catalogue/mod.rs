@@ -32,12 +32,7 @@ struct References {
 
 /// Prints the figures, and fails where one is out of bounds.
 pub async fn run(server: Server) -> anyhow::Result<()> {
-    let environment = Environment::start_empty(Options {
-        name: "catalogue",
-        keep: false,
-        wallets: 1,
-        server,
-    })?;
+    let environment = Environment::start_empty(Options::new("catalogue", server))?;
     let api = Api::new(&environment);
     println!("load average {}", machine::load_average());
     let mut table = Table::default();

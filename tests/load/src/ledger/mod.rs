@@ -12,6 +12,7 @@ use std::{path::PathBuf, time::Duration};
 
 use anyhow::ensure;
 use clap::Args;
+use stack::{Replicas, Service};
 
 use self::{
     baseline::Baseline,
@@ -67,10 +68,8 @@ impl Arguments {
 pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
     ensure!(arguments.seconds > 0, "a point takes at least a second");
     let environment = Environment::start(Options {
-        name: "ledger",
-        keep: false,
-        wallets: arguments.replicas.into(),
-        server: arguments.server.clone(),
+        replicas: Replicas::from([(Service::Wallet, arguments.replicas.into())]),
+        ..Options::new("ledger", arguments.server.clone())
     })?;
     for number in 2..=arguments.replicas {
         environment.stack.stop(&format!("wallet-svc-{number}"))?;

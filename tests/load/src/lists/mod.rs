@@ -32,10 +32,8 @@ pub struct SeedArguments {
 
 fn options(keep: bool, server: Server) -> Options {
     Options {
-        name: "lists",
         keep,
-        wallets: 1,
-        server,
+        ..Options::new("lists", server)
     }
 }
 

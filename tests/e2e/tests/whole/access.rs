@@ -1,6 +1,6 @@
 //! The access matrix of `gateway/ACCESS.md`, cell by cell, against a running stack.
 
-mod samples;
+pub(crate) mod samples;
 
 use std::time::Duration;
 
@@ -18,15 +18,15 @@ use self::samples::Samples;
 const PAGE: &str = include_str!("../../../../gateway/ACCESS.md");
 
 /// A row of the page.
-struct Row {
-    method: Method,
-    path: &'static str,
+pub(crate) struct Row {
+    pub(crate) method: Method,
+    pub(crate) path: &'static str,
     /// What each caller gets, by the head of the table.
     cells: Vec<(&'static str, &'static str)>,
 }
 
 /// Reads the second table of the page.
-fn rows() -> Vec<Row> {
+pub(crate) fn rows() -> Vec<Row> {
     let lines = PAGE
         .lines()
         .skip_while(|line| !line.starts_with("| route |"));

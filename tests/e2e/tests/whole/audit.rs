@@ -1,5 +1,7 @@
 //! The audit log of all services as one list.
 
+mod changes;
+
 use std::collections::BTreeSet;
 
 use e2e::{TestApp, text};

@@ -17,6 +17,7 @@ mod readme;
 mod referrals;
 mod revocations;
 mod sdk;
+mod secrets;
 mod skeleton;
 mod trace;
 mod webhooks;

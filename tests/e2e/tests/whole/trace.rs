@@ -1,20 +1,9 @@
 //! Tracing: one trace from the client's request to the consumer of its event.
 
-use std::sync::{Arc, Mutex};
-
-use e2e::{TestApp, usd};
-use opentelemetry_proto::tonic::{
-    collector::trace::v1::{
-        ExportTraceServiceRequest, ExportTraceServiceResponse,
-        trace_service_server::{TraceService, TraceServiceServer},
-    },
-    common::v1::any_value::Value,
-};
+use e2e::{TestApp, TraceCollector, usd};
+use opentelemetry_proto::tonic::common::v1::any_value::Value;
 use serde_json::json;
 use stack::StackOptions;
-use tokio::net::TcpListener;
-use tokio_stream::wrappers::TcpListenerStream;
-use tonic::{Request, Response, Status, transport::Server};
 
 const PROCESSES: [&str; 5] = [
     "gateway",
@@ -35,64 +24,41 @@ struct SpanSummary {
     links: Vec<Vec<u8>>,
 }
 
-/// An OTLP receiver that stores spans.
-#[derive(Debug, Clone, Default)]
-struct Receiver(Arc<Mutex<Vec<SpanSummary>>>);
-
-#[tonic::async_trait]
-impl TraceService for Receiver {
-    async fn export(
-        &self,
-        request: Request<ExportTraceServiceRequest>,
-    ) -> Result<Response<ExportTraceServiceResponse>, Status> {
-        for resource in request.into_inner().resource_spans {
-            let attributes = resource.resource.unwrap_or_default().attributes;
-            let service = attributes
-                .into_iter()
-                .find(|pair| pair.key == "service.name");
-            let service = match service.and_then(|pair| pair.value?.value) {
-                Some(Value::StringValue(name)) => name,
-                _ => String::new(),
-            };
-            let spans = resource
-                .scope_spans
-                .into_iter()
-                .flat_map(|scope| scope.spans);
-            let received = spans.map(|span| SpanSummary {
+/// Returns the spans that were exported.
+fn spans(collector: &TraceCollector) -> Vec<SpanSummary> {
+    let resources = collector.exported();
+    let resources = resources
+        .into_iter()
+        .flat_map(|export| export.resource_spans);
+    let summaries = resources.flat_map(|resource| {
+        let attributes = resource.resource.unwrap_or_default().attributes;
+        let service = attributes
+            .into_iter()
+            .find(|pair| pair.key == "service.name");
+        let service = match service.and_then(|pair| pair.value?.value) {
+            Some(Value::StringValue(name)) => name,
+            _ => String::new(),
+        };
+        let scopes = resource.scope_spans.into_iter();
+        scopes
+            .flat_map(|scope| scope.spans)
+            .map(move |span| SpanSummary {
                 service: service.clone(),
                 name: span.name,
                 trace: span.trace_id,
                 links: span.links.into_iter().map(|link| link.trace_id).collect(),
-            });
-            self.0.lock().expect("no panic").extend(received);
-        }
-        Ok(Response::new(ExportTraceServiceResponse::default()))
-    }
+            })
+    });
+    summaries.collect()
 }
 
-impl Receiver {
-    /// Serves on a free port, and returns the address.
-    async fn serve(&self) -> String {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-        let address = listener.local_addr().expect("bound");
-        let server = Server::builder()
-            .add_service(TraceServiceServer::new(self.clone()))
-            .serve_with_incoming(TcpListenerStream::new(listener));
-        tokio::spawn(server);
-        format!("http://{address}")
-    }
-}
-
-impl Receiver {
-    /// Returns the spans of the trace that links to the client's.
-    fn linked(&self) -> Vec<SpanSummary> {
-        let spans = self.0.lock().expect("no panic");
-        let root = spans.iter().find(|span| span.links.contains(&trace_id()));
-        let ours = spans
-            .iter()
-            .filter(|span| root.is_some_and(|root| root.trace == span.trace));
-        ours.cloned().collect()
-    }
+/// Returns the spans of the trace that links to the client's.
+fn linked(collector: &TraceCollector) -> Vec<SpanSummary> {
+    let mut spans = spans(collector);
+    let root = spans.iter().find(|span| span.links.contains(&trace_id()));
+    let trace = root.map(|root| root.trace.clone());
+    spans.retain(|span| Some(&span.trace) == trace.as_ref());
+    spans
 }
 
 fn trace_id() -> Vec<u8> {
@@ -102,9 +68,9 @@ fn trace_id() -> Vec<u8> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_trace_spans_the_request_and_the_consumer_of_its_event() {
-    let receiver = Receiver::default();
+    let collector = TraceCollector::default();
     let mut options = StackOptions::for_test("trace").expect("options");
-    options.otlp = Some(receiver.serve().await);
+    options.otlp = Some(collector.serve().await);
     let app = TestApp::start(options).await;
     let buyer = app.create_user("ada").await;
     let wallet = &buyer["primaryWalletId"];
@@ -119,7 +85,7 @@ async fn one_trace_spans_the_request_and_the_consumer_of_its_event() {
     app.wait_for_balance(wallet, &usd("91.20")).await;
 
     app.eventually(|| async {
-        let spans = receiver.linked();
+        let spans = linked(&collector);
         let missing: Vec<_> = PROCESSES
             .iter()
             .filter(|service| !spans.iter().any(|span| span.service == **service))
@@ -136,6 +102,6 @@ async fn one_trace_spans_the_request_and_the_consumer_of_its_event() {
     })
     .await;
     let of_client = trace_id();
-    let spans = receiver.linked();
+    let spans = linked(&collector);
     assert!(spans.iter().all(|span| span.trace != of_client));
 }

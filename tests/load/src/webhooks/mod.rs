@@ -40,12 +40,7 @@ pub struct Arguments {
 
 /// Prints when each receiver had what, and fails if an event is lost or one receiver waits for another.
 pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
-    let environment = Environment::start_empty(Options {
-        name: "webhooks",
-        keep: false,
-        wallets: 1,
-        server: arguments.server,
-    })?;
+    let environment = Environment::start_empty(Options::new("webhooks", arguments.server))?;
     println!("load average {}", machine::load_average());
     environment.stack.stop(IDENTITY)?;
     start_identity(&environment)?;

@@ -8,11 +8,11 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 /// Two users and what one of them owns.
-pub(super) struct Samples {
+pub(crate) struct Samples {
     /// A user with money and an order.
-    pub(super) owner: Value,
+    pub(crate) owner: Value,
     /// A user who owns nothing else than an empty wallet.
-    pub(super) other: Value,
+    pub(crate) other: Value,
     product: Value,
     /// A wallet of nobody.
     shop_wallet: Value,
@@ -21,7 +21,7 @@ pub(super) struct Samples {
 }
 
 impl Samples {
-    pub(super) async fn create(app: &TestApp) -> Self {
+    pub(crate) async fn create(app: &TestApp) -> Self {
         let owner = app.create_user("Owner1").await;
         let other = app.create_user("other").await;
         app.deposit(&owner["primaryWalletId"], "1000").await;
@@ -39,14 +39,14 @@ impl Samples {
     }
 
     /// Tells whether a response shows something of the owner.
-    pub(super) fn is_named_in(&self, response: &str) -> bool {
+    pub(crate) fn is_named_in(&self, response: &str) -> bool {
         let own = [&self.owner["id"], &self.owner["primaryWalletId"]];
         own.into_iter().any(|id| response.contains(text(id)))
     }
 
     /// Returns a path with real ids, of the owner's things, and a body if the method takes one.
     /// `is_owners`: the owner may do it.
-    pub(super) async fn request(
+    pub(crate) async fn request(
         &self,
         app: &TestApp,
         method: &Method,
@@ -58,7 +58,7 @@ impl Samples {
     }
 
     /// Returns a body of which the ownership is checked; `{}` where the path says what is meant.
-    fn body(&self, route: &str) -> Value {
+    pub(crate) fn body(&self, route: &str) -> Value {
         let wallet = &self.owner["primaryWalletId"];
         let debit = |more: Value| {
             let mut body = json!({"amount": "1", "assetCode": "usd", "originWalletId": wallet});
@@ -86,7 +86,7 @@ impl Samples {
         }
     }
 
-    async fn path(&self, app: &TestApp, route: &str, is_owners: bool) -> String {
+    pub(crate) async fn path(&self, app: &TestApp, route: &str, is_owners: bool) -> String {
         let mut segments: Vec<String> = Vec::new();
         let mut parent = "";
         for segment in route.split('/').skip(1) {

@@ -166,7 +166,7 @@ async fn body(app: &TestApp, samples: &Samples, row: &Row) -> Value {
         "/categories/{id}" => json!({"title": "Plays"}),
         "/tax-rates" => json!({"name": "Reduced", "rate": "6"}),
         "/tax-rates/{id}" => json!({"rate": "7"}),
-        "/api-keys" => json!({"name": "Till", "roles": ["user"]}),
+        "/api-keys" => json!({"name": "Kiosk", "roles": ["user"]}),
         "/users" => json!({"email": "new@example.com", "password": "Correct1Horse"}),
         "/users/{id}" => json!({"locale": "pt"}),
         "/users/{id}/change-password" => json!({"password": "Another1Horse"}),
@@ -192,7 +192,7 @@ async fn body(app: &TestApp, samples: &Samples, row: &Row) -> Value {
         "/rates/{baseAssetCode}/{quoteAssetCode}" => json!({"rate": "0.8"}),
         "/assets" => json!({"code": "AUDIT", "name": "Audit"}),
         "/assets/{code}" => json!({"customData": {"colour": "red"}}),
-        "/wallets" => json!({"name": "Till"}),
+        "/wallets" => json!({"name": "Kiosk"}),
         "/wallets/{id}" => json!({"name": "Safe"}),
         "/addresses" => json!({"address": "audited-address"}),
         // Those of which the ownership is checked, and actions without fields.

@@ -88,6 +88,6 @@ impl Mailbox {
         if std::mem::replace(&mut state.has_rejected_recipient, true) {
             return "250 OK".to_owned();
         }
-        format!("450 no such user: {line}")
+        format!("450 mailbox busy: {line}")
     }
 }

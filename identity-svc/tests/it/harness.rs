@@ -107,6 +107,7 @@ impl TestApp {
             "--wallet-service-secret=Wallet-k3J9x0PqLr7sTz2Vb5Yw8Nc1Md4Fg6Ha".to_owned(),
             format!("--key-encryption-key={KEY_ENCRYPTION_KEY}"),
         ];
+        store_signing_key(&pool).await;
         let mut app = Self {
             pool,
             wallet,
@@ -119,7 +120,24 @@ impl TestApp {
             stop: CancellationToken::new(),
             running: tokio::spawn(async { Ok(()) }),
         };
-        store_signing_key(&app.pool).await;
+        app.start_process(flags).await;
+        app
+    }
+
+    /// Starts another process, with the same database and wallet-svc.
+    pub(crate) async fn start_another(&self, flags: &[&str]) -> Self {
+        let mut app = Self {
+            pool: self.pool.clone(),
+            wallet: self.wallet.clone(),
+            clock: self.clock.clone(),
+            rewards: None,
+            common_flags: self.common_flags.clone(),
+            // Far from the seeds of the first one's processes, or their ids would be the same.
+            seed: self.seed + 1_000,
+            url: String::new(),
+            stop: CancellationToken::new(),
+            running: tokio::spawn(async { Ok(()) }),
+        };
         app.start_process(flags).await;
         app
     }

@@ -14,6 +14,7 @@ mod harness;
 mod invites;
 mod mail;
 mod provisioning;
+mod races;
 mod referral_rewards;
 mod revocation;
 mod revocation_stream;

@@ -13,7 +13,10 @@ use proto::identity::v1::{
 use sqlx::PgPool;
 use tonic::{Response, Status};
 
-use crate::harness::{TestApp, admin, code, error, gateway, issue_token, new_user, user};
+use crate::{
+    harness::{TestApp, admin, code, error, gateway, issue_token, new_user, user},
+    races::{ROUNDS, one_of_many},
+};
 
 const EMAIL: &str = "Ann@example.com";
 const PASSWORD: &str = "Abcdefg1";
@@ -219,16 +222,10 @@ async fn the_reuse_of_a_token_ends_its_own_family_only(pool: PgPool) {
 #[sqlx::test(migrator = "identity_svc::MIGRATOR")]
 async fn of_50_parallel_uses_of_a_token_one_succeeds_and_the_family_ends(pool: PgPool) {
     let (app, _) = start_with_user(pool).await;
-    for _ in 0..20 {
+    for _ in 0..ROUNDS {
         let token = tokens(&app).await.refresh_token;
-        let uses = futures::future::join_all((0..50).map(|_| refresh(&app, &token))).await;
-        let (won, lost): (Vec<_>, Vec<_>) = uses.into_iter().partition(Result::is_ok);
-        assert_eq!((won.len(), lost.len()), (1, 49));
-        for lost in lost {
-            assert_eq!(code(lost), Code::Unauthenticated);
-        }
-        let won = won.into_iter().flatten().next().unwrap();
-        let newest = won.into_inner().tokens.unwrap().refresh_token;
+        let won = one_of_many(|_| refresh(&app, &token), Code::Unauthenticated).await;
+        let newest = won.tokens.unwrap().refresh_token;
         assert_eq!(code(refresh(&app, &newest).await), Code::Unauthenticated);
         assert_eq!(families(&app).await, 0);
     }

@@ -12,6 +12,9 @@
 
 mod repo;
 mod saga;
+mod turns;
+
+use std::collections::BTreeSet;
 
 use platform::{
     audit::{self, Entry},
@@ -27,7 +30,10 @@ use platform::{
 use proto::identity::v1 as wire;
 use sqlx::{PgConnection, PgPool};
 
-use self::repo::{Claim, Reservation};
+use self::{
+    repo::{Claim, Reservation},
+    turns::Turns,
+};
 use super::{
     convert,
     email::Email,
@@ -52,6 +58,7 @@ pub(crate) struct Provisioning {
     wallets: Wallets,
     sign_ups: SignUps,
     hasher: Hasher,
+    turns: Turns,
     clock: Clock,
     ids: Ids,
 }
@@ -75,6 +82,7 @@ impl Provisioning {
             wallets,
             sign_ups: SignUps::new(clock.clone(), ids.clone()),
             hasher,
+            turns: Turns::default(),
             clock,
             ids,
         }
@@ -86,12 +94,7 @@ impl Provisioning {
         key: Option<&Key>,
         new: NewUser,
     ) -> Result<Reply<wire::User>> {
-        if let Some(reply) = idempotency::find_replay(&self.pool, SCHEMA, key).await? {
-            return Ok(reply);
-        }
-        self.check_free(&new).await?;
-        let hash = self.hasher.hash(&new.password).await?;
-        match self.reserve(key, &new, &hash).await? {
+        match self.hash_and_reserve(key, &new).await? {
             Reserved::Replay(reply) => Ok(*reply),
             Reserved::Fresh(user_id) => {
                 failpoint::hit("identity.user.reserved");
@@ -104,6 +107,18 @@ impl Provisioning {
                 Ok(Reply::fresh(convert::user(finished?)))
             }
         }
+    }
+
+    /// Hashes the password and runs the first step, in the turn of the email and the invite.
+    async fn hash_and_reserve(&self, key: Option<&Key>, new: &NewUser) -> Result<Reserved> {
+        let _turns = self.turns.take(wanted(new)).await;
+        // Not before: a repeat has waited for the first request.
+        if let Some(reply) = idempotency::find_replay(&self.pool, SCHEMA, key).await? {
+            return Ok(Reserved::Replay(Box::new(reply)));
+        }
+        self.check_free(new).await?;
+        let hash = self.hasher.hash(&new.password).await?;
+        self.reserve(key, new, &hash).await
     }
 
     /// Refuses what the first step would refuse, before the cost of a hash.
@@ -259,4 +274,13 @@ impl Provisioning {
             .await?
             .ok_or_else(|| Failure::unavailable("the creation of the user").into())
     }
+}
+
+/// Names what only one creation can have.
+fn wanted(new: &NewUser) -> BTreeSet<String> {
+    let invite = new.code.as_ref();
+    let invite = invite.filter(|code| code.kind() == Some(Kind::Invite));
+    let invite = invite.map(|code| format!("invite {}", code.as_str()));
+    let email = format!("email {}", new.email.canonical());
+    invite.into_iter().chain([email]).collect()
 }

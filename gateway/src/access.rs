@@ -32,6 +32,9 @@ use crate::{
 
 mod credentials;
 pub(crate) mod open_mode;
+mod stream_guard;
+
+pub(crate) use stream_guard::StreamGuard;
 
 /// The access that a route needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

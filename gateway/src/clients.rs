@@ -12,9 +12,9 @@ use proto::{
     },
     identity::v1::{
         account_service_client::AccountServiceClient, api_key_service_client::ApiKeyServiceClient,
-        auth_service_client::AuthServiceClient, invite_service_client::InviteServiceClient,
-        task_service_client::TaskServiceClient, user_service_client::UserServiceClient,
-        webhook_service_client::WebhookServiceClient,
+        auth_service_client::AuthServiceClient, event_service_client::EventServiceClient,
+        invite_service_client::InviteServiceClient, task_service_client::TaskServiceClient,
+        user_service_client::UserServiceClient, webhook_service_client::WebhookServiceClient,
     },
     orders::v1::{
         order_line_fulfilment_service_client::OrderLineFulfilmentServiceClient,
@@ -79,6 +79,7 @@ clients! {
     invites: InviteServiceClient on identity;
     tasks: TaskServiceClient on identity;
     webhooks: WebhookServiceClient on identity;
+    events: EventServiceClient on identity;
 }
 
 impl Clients {

@@ -53,6 +53,8 @@ pub(crate) struct App {
     body_hash_key: BodyHashKey,
     rate_limits: RateLimits,
     trusted_proxies: Arc<[IpNet]>,
+    /// Ends the streams when the process stops.
+    stopping: CancellationToken,
 }
 
 /// The gateway process.
@@ -101,6 +103,7 @@ impl Application for Gateway {
             body_hash_key: BodyHashKey::derive(&config.service_secret.value),
             rate_limits,
             trusted_proxies: config.trusted_proxies.into(),
+            stopping: CancellationToken::new(),
         };
         Ok(Self {
             app,
@@ -123,7 +126,12 @@ impl Application for Gateway {
         });
         tracing::info!(address = %self.listener.local_addr()?, "gateway: listening");
         let service = edge::service(&self.app);
-        http::serve(self.listener, service, self.max_connections, stop).await;
+        let stopping = self.app.stopping.clone();
+        let serve = http::serve(self.listener, service, self.max_connections, stop.clone());
+        tokio::join!(serve, async move {
+            stop.cancelled().await;
+            stopping.cancel();
+        });
         tasks.finish().await;
         Ok(())
     }

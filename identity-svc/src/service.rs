@@ -16,7 +16,8 @@ use proto::{
     audit::v1::audit_service_server::AuditServiceServer,
     identity::v1::{
         account_service_server::AccountServiceServer, api_key_service_server::ApiKeyServiceServer,
-        auth_service_server::AuthServiceServer, invite_service_server::InviteServiceServer,
+        auth_service_server::AuthServiceServer, event_service_server::EventServiceServer,
+        invite_service_server::InviteServiceServer,
         revocation_service_server::RevocationServiceServer, task_service_server::TaskServiceServer,
         user_service_server::UserServiceServer, webhook_service_server::WebhookServiceServer,
     },
@@ -40,6 +41,7 @@ use crate::{
     invite::{Invites, Validations, grpc::InviteGrpc},
     links::Links,
     mail::{self, Transport},
+    public_event::{Feed as EventFeed, grpc::EventGrpc},
     referral_reward::ReferralRewards,
     revocation::{self, Feed, grpc::RevocationGrpc},
     task::{Completions, Tasks, grpc::TaskGrpc},
@@ -126,6 +128,7 @@ impl Application for Service {
         let wallets = wallets(&config, auth.clone())?;
         let rules = config.webhooks.rules();
         let webhooks = webhook::start(&mut backbone, rules, sealing, &clock, &ids)?;
+        let events = EventFeed::start(&mut backbone);
         let credentials =
             Credentials::new(pool.clone(), hasher.clone(), clock.clone(), ids.clone());
         let accounts = Accounts::new(
@@ -180,6 +183,7 @@ impl Application for Service {
         .add_service(RevocationServiceServer::new(RevocationGrpc(feed)))
         .add_service(ApiKeyServiceServer::new(ApiKeyGrpc(api_keys)))
         .add_service(WebhookServiceServer::new(WebhookGrpc(webhooks)))
+        .add_service(EventServiceServer::new(EventGrpc(events)))
         .add_service(UserServiceServer::new(users))
         .add_service(AccountServiceServer::new(AccountGrpc(accounts)))
         .add_service(InviteServiceServer::new(invites))

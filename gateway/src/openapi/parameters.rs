@@ -19,7 +19,7 @@ pub(super) fn of(route: &Route) -> Vec<Parameter> {
         parameters.extend(list_parameters(list));
     }
     parameters.extend(route.includes.and_then(include));
-    if let Some((name, description)) = route.query_param {
+    for (name, description) in &route.query_params {
         parameters.push(query(name, description));
     }
     if route.method == Method::POST && route.access != Access::Anonymous {

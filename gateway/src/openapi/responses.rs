@@ -45,6 +45,10 @@ fn success(route: &Route) -> Response {
             let content = ContentBuilder::new().schema(Some(line.reference())).build();
             success.content(NDJSON, content)
         }
+        Some(message) if route.form == Form::EventStream => {
+            let content = ContentBuilder::new().schema(Some(message.reference()));
+            success.content("text/event-stream", content.build())
+        }
         Some(document) if route.form == Form::Document => {
             let content = ContentBuilder::new()
                 .schema(Some(document.reference()))

@@ -13,6 +13,7 @@ pub(crate) mod audit_log;
 pub(crate) mod auth;
 pub(crate) mod categories;
 pub(crate) mod completions;
+pub(crate) mod events;
 pub(crate) mod invites;
 pub(crate) mod movements;
 pub(crate) mod order_lines;

@@ -35,8 +35,8 @@ pub(crate) struct Route {
     /// The list whose relations the response can embed, where it is one resource.
     pub(crate) includes: Option<&'static ListTable>,
     pub(crate) form: Form,
-    /// Name and description of a query parameter besides those of the list.
-    pub(crate) query_param: Option<(&'static str, &'static str)>,
+    /// Names and descriptions of the query parameters besides those of the list.
+    pub(crate) query_params: Vec<(&'static str, &'static str)>,
     pub(super) handler: MethodRouter<App>,
 }
 
@@ -47,6 +47,8 @@ pub(crate) enum Form {
     Envelope,
     /// Many resources as NDJSON.
     Ndjson,
+    /// Server-sent events.
+    EventStream,
     /// The resource itself, as another standard has it.
     Document,
 }
@@ -100,7 +102,7 @@ impl Route {
             list: None,
             includes: None,
             form: Form::Envelope,
-            query_param: None,
+            query_params: Vec::new(),
             handler: routing::on(filter, handler),
         }
     }
@@ -162,6 +164,12 @@ impl Route {
         self.response::<T>()
     }
 
+    /// Responds with a stream of server-sent events whose data is this.
+    pub(super) fn event_stream<T: ToSchema>(mut self) -> Self {
+        self.form = Form::EventStream;
+        self.response::<T>()
+    }
+
     /// Responds with a document in the form of another standard, without `data` around it.
     pub(super) fn document<T: ToSchema>(mut self) -> Self {
         self.form = Form::Document;
@@ -170,7 +178,7 @@ impl Route {
 
     /// Takes a query parameter besides those of the list.
     pub(super) fn query_param(mut self, name: &'static str, description: &'static str) -> Self {
-        self.query_param = Some((name, description));
+        self.query_params.push((name, description));
         self
     }
 

@@ -12,6 +12,7 @@ use axum::{
     extract::{Request, State},
     http::{HeaderMap, HeaderValue, Response, header},
 };
+use futures::StreamExt as _;
 use http_body_util::{BodyExt as _, Full};
 use platform::error::Failure;
 use prost::Message;
@@ -65,6 +66,8 @@ enum Reply {
     /// A sample, marked as the recorded response to an earlier request.
     Replay,
     Status(Box<Status>),
+    /// This message, and then silence.
+    Open(Vec<u8>),
     /// No response at all.
     Hang,
 }
@@ -123,6 +126,11 @@ impl FakeServices {
         self.set(rpc, Reply::Status(Box::new(status)));
     }
 
+    /// Responds to a streaming RPC with this message, and does not end the stream.
+    pub fn reply_open(&self, rpc: &str, message: &impl Message) {
+        self.set(rpc, Reply::Open(message.encode_to_vec()));
+    }
+
     /// Never responds to an RPC.
     pub fn hang(&self, rpc: &str) {
         self.set(rpc, Reply::Hang);
@@ -168,6 +176,7 @@ async fn serve(State(shared): State<Arc<Shared>>, request: Request) -> Response<
         Some(Reply::Replay) => respond(&sample(), true),
         Some(Reply::Messages(messages)) => respond(&messages, false),
         Some(Reply::Status(status)) => (*status).into_http(),
+        Some(Reply::Open(message)) => respond_open(message),
         Some(Reply::Hang) => std::future::pending().await,
     }
 }
@@ -191,13 +200,30 @@ fn json(method: &MethodDescriptor, message: &[u8]) -> Value {
     json.expect("messages have a JSON form")
 }
 
+fn respond_open(message: Vec<u8>) -> Response<Body> {
+    let first = std::iter::once(frame(&message));
+    let first = futures::stream::iter(first.map(Ok::<_, std::convert::Infallible>));
+    let body = Body::from_stream(first.chain(futures::stream::pending()));
+    let mut response = Response::new(body);
+    let content_type = HeaderValue::from_static("application/grpc");
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, content_type);
+    response
+}
+
+fn frame(message: &[u8]) -> Bytes {
+    let length = u32::try_from(message.len()).expect("a small message");
+    let mut frame = vec![0];
+    frame.extend(length.to_be_bytes());
+    frame.extend(message);
+    frame.into()
+}
+
 fn respond(messages: &[Vec<u8>], replayed: bool) -> Response<Body> {
     let mut frames = Vec::new();
     for message in messages {
-        let length = u32::try_from(message.len()).expect("a small message");
-        frames.push(0);
-        frames.extend(length.to_be_bytes());
-        frames.extend(message);
+        frames.extend(frame(message));
     }
     let trailers = HeaderMap::from_iter([(Status::GRPC_STATUS, HeaderValue::from_static("0"))]);
     let body = Full::new(Bytes::from(frames)).with_trailers(async { Some(Ok(trailers)) });

@@ -114,6 +114,11 @@ impl TestApp {
         app
     }
 
+    /// Stops the gateway and not the services.
+    pub fn stop_gateway(&mut self) {
+        self.stop = CancellationToken::new().drop_guard();
+    }
+
     pub fn anonymous(&self, method: &str, path: &str) -> RequestBuilder {
         let method = Method::from_bytes(method.as_bytes()).expect("a method");
         self.client.request(method, format!("{}{path}", self.base))

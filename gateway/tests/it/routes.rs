@@ -49,6 +49,7 @@ async fn every_operation_calls_its_rpcs_and_responds_with_its_documented_status(
     GET /categories/{id} 200: CategoryService/GetCategory
     PATCH /categories/{id} 200: CategoryService/UpdateCategory
     POST /categories/{id}/reorder 204: CategoryService/ReorderCategory
+    GET /events 200: EventService/WatchEvents
     GET /invites 200: InviteService/ListInvites
     POST /invites 201: InviteService/CreateInvite
     POST /invites/send 204: InviteService/SendInvites

@@ -1,9 +1,12 @@
 //! Public events: what happened in any context, as clients are told. Made from the events between
-//! services, kept for a week, and sent to webhooks.
+//! services, kept for a week, sent to webhooks, and
+//! streamed to whoever watches.
 //!
 //! They name ids and amounts. No email, name, address or token is part of one.
 
 pub(crate) mod event_types;
+mod feed;
+pub(crate) mod grpc;
 mod model;
 pub(crate) mod repo;
 mod sequencer;
@@ -20,6 +23,7 @@ use platform::{
 use proto::events::v1 as events;
 use sqlx::PgConnection;
 
+pub(crate) use feed::Feed;
 pub(crate) use model::PublicEvent;
 pub(crate) use sequencer::Sequencer;
 

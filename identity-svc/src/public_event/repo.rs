@@ -71,6 +71,57 @@ pub(super) async fn sequence_in_tx(conn: &mut PgConnection) -> Result<Vec<Sequen
     .await
 }
 
+/// Returns the last position; 0 without any.
+pub(super) async fn last_position(db: impl PgExecutor<'_>) -> Result<i64, sqlx::Error> {
+    let last = sqlx::query_scalar!(
+        r#"select coalesce(max(position), 0) as "last!" from identity.public_events"#
+    );
+    last.fetch_one(db).await
+}
+
+/// Finds the position of an event.
+pub(super) async fn find_position(
+    db: impl PgExecutor<'_>,
+    id: Uuid,
+) -> Result<Option<i64>, sqlx::Error> {
+    let position = sqlx::query_scalar!(
+        "select position from identity.public_events where id = $1",
+        id
+    );
+    Ok(position.fetch_optional(db).await?.flatten())
+}
+
+/// Lists the events of these types after the first position and up to the second, with their positions.
+pub(super) async fn list_between(
+    db: impl PgExecutor<'_>,
+    (after, up_to): (i64, i64),
+    types: &[String],
+    limit: i64,
+) -> Result<Vec<(i64, PublicEvent)>, sqlx::Error> {
+    let rows = sqlx::query!(
+        r#"select position as "position!", id, event_type, data, occurred_at
+           from identity.public_events
+           where position > $1 and position <= $2 and event_type = any($3)
+           order by position limit $4"#,
+        after,
+        up_to,
+        types,
+        limit,
+    )
+    .fetch_all(db)
+    .await?;
+    let events = rows.into_iter().map(|row| {
+        let event = PublicEvent {
+            id: row.id,
+            event_type: row.event_type,
+            data: row.data,
+            occurred_at: row.occurred_at,
+        };
+        (row.position, event)
+    });
+    Ok(events.collect())
+}
+
 /// Deletes old events with their deliveries. Returns `false` if some are left.
 pub(super) async fn purge(db: impl PgExecutor<'_>) -> Result<bool, sqlx::Error> {
     let deleted = sqlx::query!(

@@ -19,9 +19,9 @@ use platform::{
 use proto::identity::v1::{
     CreateUserRequest, User, account_service_client::AccountServiceClient,
     api_key_service_client::ApiKeyServiceClient, auth_service_client::AuthServiceClient,
-    invite_service_client::InviteServiceClient, revocation_service_client::RevocationServiceClient,
-    task_service_client::TaskServiceClient, user_service_client::UserServiceClient,
-    webhook_service_client::WebhookServiceClient,
+    event_service_client::EventServiceClient, invite_service_client::InviteServiceClient,
+    revocation_service_client::RevocationServiceClient, task_service_client::TaskServiceClient,
+    user_service_client::UserServiceClient, webhook_service_client::WebhookServiceClient,
 };
 use sqlx::PgPool;
 use tokio::{
@@ -259,6 +259,10 @@ impl TestApp {
     }
 
     pub(crate) fn api_keys_as(&self, caller: &Caller) -> ApiKeyServiceClient<Client> {
+        self.client(Some(caller)).service()
+    }
+
+    pub(crate) fn events_as(&self, caller: &Caller) -> EventServiceClient<Client> {
         self.client(Some(caller)).service()
     }
 

@@ -7,6 +7,7 @@ mod accounts;
 mod api_keys;
 mod auth;
 mod completions;
+mod event_feed;
 mod fake_receiver;
 mod fake_smtp;
 mod fake_wallet;

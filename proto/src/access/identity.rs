@@ -41,6 +41,7 @@ pub const TABLE: Table = Table {
         admins("WebhookService/RotateWebhookSecret").does("webhook.secret_rotated"),
         admins("WebhookService/PingWebhook").does("webhook.pinged"),
         admins("WebhookService/ListWebhookDeliveries"),
+        admins("EventService/WatchEvents"),
         admins("WebhookService/RedeliverWebhook").does("webhook.redelivered"),
         // The handler refuses all but admins while sign-up is closed.
         all("UserService/SignUp")

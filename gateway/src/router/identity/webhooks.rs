@@ -1,19 +1,32 @@
-//! Webhooks and their deliveries.
+//! Webhooks and their deliveries, and the live feed of the same events.
 
 use proto::lists::identity as lists;
 
 use crate::{
     access::Access::Admin,
-    resources::webhooks::{
-        self, NewWebhook, Webhook, WebhookPatch, WebhookPing,
-        deliveries::{self, WebhookDelivery},
+    resources::{
+        events::{self, EventMessage},
+        webhooks::{
+            self, NewWebhook, Webhook, WebhookPatch, WebhookPing,
+            deliveries::{self, WebhookDelivery},
+        },
     },
     router::route::{Route, delete, get, patch, post},
 };
 
-/// Admins decide where events are sent to.
+/// Admins decide where events are sent to, and watch them.
 pub(super) fn routes() -> Vec<Route> {
     vec![
+        get("/events", Admin, events::stream)
+            .event_stream::<EventMessage>()
+            .query_param(
+                "types",
+                "A comma-separated list of types, `store.order.*` or `*`; default all.",
+            )
+            .query_param(
+                "lastEventId",
+                "The event to continue after, where the header `Last-Event-ID` cannot be set.",
+            ),
         get("/webhooks", Admin, webhooks::list).page::<Webhook>(&lists::WEBHOOKS),
         get("/webhooks/{id}", Admin, webhooks::get).response::<Webhook>(),
         post("/webhooks", Admin, webhooks::create)

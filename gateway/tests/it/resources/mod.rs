@@ -8,6 +8,7 @@ mod assets;
 mod audit_log;
 mod auth;
 mod catalog;
+mod events;
 mod invites;
 mod movements;
 mod new_orders;

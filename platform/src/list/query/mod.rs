@@ -53,6 +53,17 @@ fn check_depth(request: &ListRequest) -> Result<(), Failure> {
 
 /// Parses the time in the parameter of this name, if there is one; refuses two of them.
 pub fn time(raw: &str, name: &str) -> Result<Option<DateTime<Utc>>, Failure> {
+    let Some(text) = text(raw, name)? else {
+        return Ok(None);
+    };
+    let message = "must be a time like `2026-01-31T10:00:00Z` or a date like `2026-01-31`";
+    let time = fields::time(&text);
+    time.map(Some)
+        .ok_or_else(|| refuse(name, FieldCode::Format, message))
+}
+
+/// Returns the parameter of this name, decoded, if there is one; refuses two of them.
+pub fn text(raw: &str, name: &str) -> Result<Option<String>, Failure> {
     let mut found = None;
     for piece in raw.split('&').filter(|piece| !piece.is_empty()) {
         let param = Param::decode(piece)?;
@@ -62,9 +73,7 @@ pub fn time(raw: &str, name: &str) -> Result<Option<DateTime<Utc>>, Failure> {
         if found.is_some() {
             return Err(refuse(name, FieldCode::Duplicate, "comes twice"));
         }
-        let message = "must be a time like `2026-01-31T10:00:00Z` or a date like `2026-01-31`";
-        let time = fields::time(&param.value);
-        found = Some(time.ok_or_else(|| refuse(name, FieldCode::Format, message))?);
+        found = Some(param.value);
     }
     Ok(found)
 }

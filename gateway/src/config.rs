@@ -3,11 +3,15 @@
 use std::{
     net::SocketAddr,
     num::{NonZeroU32, NonZeroUsize},
+    time::Duration,
 };
 
 use clap::{Args, value_parser};
 use ipnet::IpNet;
-use platform::config::{Common, ServiceSecret, Settings, SignUp};
+use platform::{
+    config::{Common, ServiceSecret, Settings, SignUp},
+    http::Limits,
+};
 
 use crate::rate_limit::Rate;
 
@@ -38,6 +42,18 @@ pub struct Config {
     #[arg(long, env = "GATEWAY_MAX_CONNECTIONS", default_value = "4096")]
     pub max_connections: NonZeroUsize,
 
+    /// Seconds for a request head, from its first byte.
+    #[arg(long, env = "GATEWAY_HEAD_TIMEOUT", default_value = "10", value_parser = value_parser!(u32).range(1..=600))]
+    pub head_timeout: u32,
+
+    /// Seconds that a connection may be idle.
+    #[arg(long, env = "GATEWAY_IDLE_TIMEOUT", default_value = "75", value_parser = value_parser!(u32).range(1..=3600))]
+    pub idle_timeout: u32,
+
+    /// Seconds for a request, its body included.
+    #[arg(long, env = "GATEWAY_REQUEST_TIMEOUT", default_value = "30", value_parser = value_parser!(u32).range(1..=600))]
+    pub request_timeout: u32,
+
     /// Requests a second of a user, an API key, or an address without credentials; 0 for no limit.
     #[arg(long, env = "RATE_LIMIT", default_value = "100", value_parser = value_parser!(u32).range(..=100_000))]
     pub rate_limit: u32,
@@ -49,9 +65,23 @@ pub struct Config {
     /// Networks of proxies whose `X-Forwarded-For` names the client: `10.0.0.0/8,fd00::/8`.
     #[arg(long, env = "TRUSTED_PROXIES", value_delimiter = ',')]
     pub trusted_proxies: Vec<IpNet>,
+
+    /// Origins of web pages that may use the API, `https://shop.example,https://admin.example`, or `*`.
+    #[arg(long, env = "CORS_ORIGINS", value_delimiter = ',')]
+    pub cors_origins: Vec<String>,
 }
 
 impl Config {
+    /// Returns what the server bears from its clients.
+    pub(crate) fn limits(&self) -> Limits {
+        let seconds = |seconds: u32| Duration::from_secs(seconds.into());
+        Limits {
+            connections: self.max_connections.get(),
+            head: seconds(self.head_timeout),
+            idle: seconds(self.idle_timeout),
+        }
+    }
+
     /// Returns the limit of requests, if there is one.
     pub(crate) fn rate(&self) -> Option<Rate> {
         let per_second = NonZeroU32::new(self.rate_limit)?;

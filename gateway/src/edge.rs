@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::{
     Router,
     body::Body,
-    extract::{MatchedPath, Request},
+    extract::{MatchedPath, Request, State},
     http::{HeaderValue, Method, StatusCode, Uri, header},
     middleware::{Next, from_fn, from_fn_with_state},
     response::{IntoResponse as _, Response},
@@ -19,25 +19,28 @@ use platform::{
 use tokio::time::Instant;
 use tower::{
     Layer as _,
-    util::{MapRequest, MapRequestLayer},
+    util::{MapRequest, MapRequestLayer, MapResponse, MapResponseLayer},
 };
 use tower_http::catch_panic::CatchPanicLayer;
 use tracing::{Instrument as _, field::Empty};
 
 use crate::{
-    App, access::open_mode, client_address, error, error::Problem, pages, rate_limit, request_id,
-    router, security_headers, unread_body,
+    App, access::open_mode, client_address, cors, cors::Origins, error, error::Problem, host,
+    pages, rate_limit, request_id, router, security_headers, unread_body,
 };
 
-/// Deadline of a request.
-const DEADLINE: Duration = Duration::from_secs(30);
 /// Most bytes of a URL.
 const MAX_URL: usize = 32 * 1024;
 /// Most bytes of all header names and values.
 const MAX_HEADERS: usize = 32 * 1024;
 
-/// Builds the HTTP service. A trailing slash is ignored: it is cut before routing.
-pub(crate) fn service(app: &App) -> MapRequest<Router, CutSlash> {
+/// Builds the HTTP service, which gives each request this time, and lets pages of these origins use it.
+/// A trailing slash is ignored: it is cut before routing.
+pub(crate) fn service(
+    app: &App,
+    origins: Origins,
+    deadline: Duration,
+) -> MapRequest<MapResponse<Router, Complete>, CutSlash> {
     let panicked = |cause: Box<dyn std::any::Any + Send>| -> Response<Body> {
         let cause = cause
             .downcast_ref::<&str>()
@@ -49,7 +52,7 @@ pub(crate) fn service(app: &App) -> MapRequest<Router, CutSlash> {
     // The last layer is the outermost. Problems are rendered outside of all that makes them, but
     // inside the span whose trace id they show.
     let router: Router = router::router(app)
-        .layer(from_fn(limit))
+        .layer(from_fn_with_state(deadline, limit))
         .merge(
             pages::router()
                 .fallback(|| async { StatusCode::NOT_FOUND })
@@ -57,19 +60,37 @@ pub(crate) fn service(app: &App) -> MapRequest<Router, CutSlash> {
         )
         .layer(from_fn(options))
         .layer(from_fn(known_methods))
+        .layer(from_fn(host::check))
         .layer(from_fn_with_state(app.clone(), open_mode::guard))
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn(error::render))
         .layer(from_fn(trace))
         .layer(from_fn_with_state(app.clone(), request_id::assign))
         .layer(from_fn_with_state(app.clone(), client_address::assign))
+        .layer(from_fn_with_state(origins, cors::apply))
         .layer(from_fn(security_headers::set))
         .layer(from_fn(unread_body::finish))
         .with_state(app.clone());
+    let router = MapResponseLayer::new(complete as Complete).layer(router);
     MapRequestLayer::new(cut_slash as CutSlash).layer(router)
 }
 
 type CutSlash = fn(Request) -> Request;
+type Complete = fn(Response) -> Response;
+
+/// Completes what depends on the headers that the router sets last: those of lengths and of methods.
+fn complete(mut response: Response) -> Response {
+    let has_no_length = matches!(
+        response.status(),
+        StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED
+    );
+    if has_no_length {
+        // Of an empty body the router says that it has 0 bytes (RFC 9110, 8.6).
+        response.headers_mut().remove(header::CONTENT_LENGTH);
+    }
+    cors::answer_preflight(&mut response);
+    response
+}
 
 /// Cuts a trailing slash, except for the API reference, whose relative links need it.
 fn cut_slash(mut request: Request) -> Request {
@@ -92,7 +113,7 @@ fn cut_slash(mut request: Request) -> Request {
 }
 
 /// Refuses large URLs and headers, and applies the deadline.
-async fn limit(request: Request, next: Next) -> Response {
+async fn limit(State(time): State<Duration>, request: Request, next: Next) -> Response {
     let refuse = |code: Code, detail: String| Problem(Failure::new(code, detail)).into_response();
     let url = request
         .uri()
@@ -112,12 +133,12 @@ async fn limit(request: Request, next: Next) -> Response {
             format!("at most {MAX_HEADERS} bytes"),
         );
     }
-    let end = Instant::now() + DEADLINE;
+    let end = Instant::now() + time;
     let response = deadline::within(Some(end), tokio::time::timeout_at(end, next.run(request)));
     response.await.unwrap_or_else(|_| {
         refuse(
             Code::Timeout,
-            format!("no response within {} seconds", DEADLINE.as_secs()),
+            format!("no response within {} seconds", time.as_secs()),
         )
     })
 }
@@ -145,18 +166,25 @@ fn name(method: &Method) -> &'static str {
 /// The name of all methods that are not of HTTP, as OpenTelemetry's conventions have it.
 const UNKNOWN: &str = "_OTHER";
 
-/// Refuses methods that are not of HTTP, whatever the path.
+/// Refuses methods that no route has, whatever the path: those that are not of HTTP, and that of proxies.
 async fn known_methods(request: Request, next: Next) -> Response {
-    if name(request.method()) != UNKNOWN {
+    let is_known = name(request.method()) != UNKNOWN && request.method() != Method::CONNECT;
+    if is_known {
         return next.run(request).await;
     }
-    let refusal = Problem(Failure::new(Code::MethodNotAllowed, "no method of HTTP"));
+    let refusal = Problem(Failure::new(
+        Code::MethodNotAllowed,
+        "no route has this method",
+    ));
     ([(header::ALLOW, METHODS)], refusal).into_response()
 }
 
-/// Responds to OPTIONS with the methods of the path.
+/// Responds to OPTIONS with the methods of the path, or of all for `*`.
 async fn options(request: Request, next: Next) -> Response {
     let is_options = request.method() == Method::OPTIONS;
+    if is_options && request.uri().path() == "*" {
+        return (StatusCode::NO_CONTENT, [(header::ALLOW, METHODS)]).into_response();
+    }
     let mut response = next.run(request).await;
     if is_options && response.status() == StatusCode::METHOD_NOT_ALLOWED {
         *response.status_mut() = StatusCode::NO_CONTENT;

@@ -6,13 +6,17 @@ mod access;
 mod client_address;
 mod clients;
 mod config;
+mod cors;
+mod deprecation;
 mod edge;
 mod error;
 mod extract;
+mod host;
 mod idempotency;
 mod openapi;
 mod pages;
 mod rate_limit;
+mod representation;
 mod request_id;
 mod resources;
 mod respond;
@@ -20,14 +24,15 @@ mod router;
 mod security_headers;
 mod unread_body;
 
-use std::{net::SocketAddr, sync::Arc};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
+use anyhow::ensure;
 use ipnet::IpNet;
 use platform::{
     auth::Revocations,
-    config::SignUp,
+    config::{Auth, SignUp},
     grpc::client,
-    http,
+    http::{self, Limits},
     ids::Ids,
     lifecycle::{Readiness, Supervisor},
     service::{Application, Runtime},
@@ -36,7 +41,8 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    access::Gatekeeper, clients::Clients, idempotency::BodyHashKey, rate_limit::RateLimits,
+    access::Gatekeeper, clients::Clients, cors::Origins, idempotency::BodyHashKey,
+    rate_limit::RateLimits,
 };
 
 pub use config::Config;
@@ -64,7 +70,9 @@ pub struct Gateway {
     revocations: Revocations,
     readiness: Readiness,
     listener: TcpListener,
-    max_connections: usize,
+    origins: Origins,
+    deadline: Duration,
+    limits: Limits,
 }
 
 impl Gateway {
@@ -81,6 +89,12 @@ impl Application for Gateway {
 
     async fn build(config: Config, runtime: Runtime) -> anyhow::Result<Self> {
         let common = &config.common;
+        let limits = config.limits();
+        let origins = Origins::parse(&config.cors_origins)?;
+        ensure!(
+            common.auth != Auth::Open || origins == Origins::None,
+            "CORS_ORIGINS with AUTH=open would let web pages act as admin"
+        );
         let auth = runtime.auth(Self::NAME, common, &config.service_secret)?;
         auth.verifier.revocations().require(&runtime.readiness);
         let clients = Clients::connect(common)?;
@@ -110,7 +124,9 @@ impl Application for Gateway {
             revocations: auth.verifier.revocations().clone(),
             readiness: runtime.readiness,
             listener: TcpListener::bind(config.listen).await?,
-            max_connections: config.max_connections.get(),
+            origins,
+            deadline: Duration::from_secs(config.request_timeout.into()),
+            limits,
         })
     }
 
@@ -125,9 +141,9 @@ impl Application for Gateway {
             }
         });
         tracing::info!(address = %self.listener.local_addr()?, "gateway: listening");
-        let service = edge::service(&self.app);
+        let service = edge::service(&self.app, self.origins, self.deadline);
         let stopping = self.app.stopping.clone();
-        let serve = http::serve(self.listener, service, self.max_connections, stop.clone());
+        let serve = http::serve(self.listener, service, self.limits, stop.clone());
         tokio::join!(serve, async move {
             stop.cancelled().await;
             stopping.cancel();

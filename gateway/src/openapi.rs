@@ -12,7 +12,7 @@ use platform::error::Code;
 use utoipa::{
     ToSchema,
     openapi::{
-        ComponentsBuilder, ContentBuilder, HttpMethod, InfoBuilder, License, OpenApi,
+        ComponentsBuilder, ContentBuilder, Deprecated, HttpMethod, InfoBuilder, License, OpenApi,
         OpenApiBuilder, PathsBuilder, Ref, RefOr, Required, Schema,
         path::{Operation, OperationBuilder},
         request_body::{RequestBody, RequestBodyBuilder},
@@ -133,6 +133,9 @@ fn operation(route: &Route) -> Operation {
     for parameter in parameters::of(route) {
         operation = operation.parameter(parameter);
     }
+    if route.deprecation.is_some() {
+        operation = operation.deprecated(Some(Deprecated::True));
+    }
     if let Some(body) = route.body {
         operation = operation.request_body(Some(request_body(route, body)));
     }
@@ -209,4 +212,29 @@ pub(crate) fn errors_page() -> String {
     };
     let rows: String = Code::PUBLIC.iter().map(row).collect();
     include_str!("errors.html").replace("<!-- rows -->", &rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::NaiveDate;
+
+    use super::*;
+    use crate::{deprecation::Deprecation, router::deprecated_route};
+
+    #[test]
+    fn a_route_that_is_to_go_is_marked() {
+        let deprecation = Deprecation {
+            since: NaiveDate::from_ymd_opt(2026, 12, 1).unwrap(),
+            sunset: None,
+            about: "/docs/",
+        };
+        let marked = operation(&deprecated_route(deprecation)).deprecated;
+        assert!(matches!(marked, Some(Deprecated::True)));
+        let others = routes()
+            .into_iter()
+            .filter(|route| route.deprecation.is_none());
+        for route in others {
+            assert!(operation(&route).deprecated.is_none(), "{}", route.path);
+        }
+    }
 }

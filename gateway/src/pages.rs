@@ -3,32 +3,37 @@
 use axum::{
     Router,
     http::{HeaderMap, header},
+    middleware::from_fn_with_state,
     response::{Html, IntoResponse, Response},
-    routing::get,
+    routing::{MethodRouter, get},
 };
 use serde_json::json;
 use utoipa_swagger_ui::{Config, SwaggerUi};
 
-use crate::{App, openapi};
+use crate::{App, openapi, representation::media_type};
+
+const JSON: &str = "application/json";
+const HTML: &str = "text/html";
+/// The forms of the home page. Programs that accept anything get JSON.
+const HOME: &[&str] = &[JSON, HTML];
 
 /// Builds the router of these pages.
 pub(crate) fn router() -> Router<App> {
     Router::new()
-        .route("/", get(home))
-        .route(
-            "/docs/errors",
-            get(|| async { Html(openapi::errors_page()) }),
-        )
-        .route("/openapi.json", get(openapi_json))
+        .route("/", produces(get(home), HOME))
+        .route("/docs/errors", produces(get(errors), &[HTML]))
+        .route("/openapi.json", produces(get(openapi_json), &[JSON]))
         .merge(SwaggerUi::new("/docs").config(Config::from("/openapi.json")))
+}
+
+/// Refuses requests that accept none of these media types.
+fn produces(page: MethodRouter<App>, offered: &'static [&'static str]) -> MethodRouter<App> {
+    page.route_layer(from_fn_with_state(offered, media_type::require))
 }
 
 /// Says what this is and where its documentation stands: to people as a page, to programs as JSON.
 async fn home(headers: HeaderMap) -> Response {
-    let accepted = headers
-        .get(header::ACCEPT)
-        .and_then(|value| value.to_str().ok());
-    if accepted.is_some_and(|types| types.contains("text/html")) {
+    if media_type::preferred(&headers, HOME) == Some(HTML) {
         return Html(include_str!("home.html")).into_response();
     }
     let about = json!({ "data": {
@@ -41,10 +46,14 @@ async fn home(headers: HeaderMap) -> Response {
     json_text(about.to_string())
 }
 
+async fn errors() -> Html<String> {
+    Html(openapi::errors_page())
+}
+
 async fn openapi_json() -> Response {
     json_text(openapi::DOCUMENT)
 }
 
 fn json_text(text: impl IntoResponse) -> Response {
-    ([(header::CONTENT_TYPE, "application/json")], text).into_response()
+    ([(header::CONTENT_TYPE, JSON)], text).into_response()
 }

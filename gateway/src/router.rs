@@ -8,7 +8,11 @@ mod orders;
 mod route;
 mod wallet;
 
-use axum::{Router, http::Method, middleware};
+use axum::{
+    Router,
+    middleware::{from_fn, from_fn_with_state},
+    routing::MethodRouter,
+};
 
 pub use matrix::access_page;
 pub(crate) use route::{Form, Route};
@@ -16,7 +20,8 @@ pub(crate) use route::{Form, Route};
 use crate::{
     App,
     access::{self, Access},
-    extract, idempotency,
+    deprecation, extract, idempotency,
+    representation::{coding, conditional, media_type},
 };
 
 /// Returns the route table.
@@ -36,19 +41,41 @@ pub(crate) fn routes() -> Vec<Route> {
 /// Builds the router: every route behind its access guard.
 pub(crate) fn router(app: &App) -> Router<App> {
     routes().into_iter().fold(Router::new(), |router, route| {
-        let guard = middleware::from_fn_with_state((app.clone(), route.access), access::guard);
-        let key = middleware::from_fn_with_state(app.clone(), idempotency::read_key);
-        let reads_one = route.method == Method::GET && route.list.is_none();
-        let handler = if reads_one {
-            let includes = middleware::from_fn_with_state(route.includes, extract::check_includes);
-            route.handler.route_layer(includes)
-        } else if route.bulk || route.access == Access::Anonymous {
-            // The middleware would hold the whole body, so bulk handlers read the key themselves. A
-            // key belongs to a caller, and an anonymous route has none.
-            route.handler
-        } else {
-            route.handler.route_layer(key)
-        };
-        router.route(route.path, handler.route_layer(guard))
+        router.route(route.path, layered(app, route))
     })
+}
+
+/// Puts the layers around a handler. The last is the outermost.
+fn layered(app: &App, route: Route) -> MethodRouter<App> {
+    let conditions = from_fn_with_state(route.conditions(), conditional::decide);
+    let guard = from_fn_with_state((app.clone(), route.access), access::guard);
+    let (deprecation, produces) = (route.deprecation, route.produces());
+    let mut handler = if route.reads_one() {
+        let includes = from_fn_with_state(route.includes, extract::check_includes);
+        route.handler.route_layer(includes)
+    } else if route.bulk || route.access == Access::Anonymous {
+        // The middleware would hold the whole body, so bulk handlers read the key themselves. A
+        // key belongs to a caller, and an anonymous route has none.
+        route.handler
+    } else {
+        let key = from_fn_with_state(app.clone(), idempotency::read_key);
+        route.handler.route_layer(key)
+    };
+    handler = handler.route_layer(conditions);
+    if let Some(media_types) = produces {
+        if !route.secret {
+            handler = handler.route_layer(coding::layer());
+            handler = handler.route_layer(from_fn(coding::choose));
+        }
+        handler = handler.route_layer(from_fn_with_state(media_types, media_type::require));
+    }
+    deprecation::announced(handler.route_layer(guard), deprecation)
+}
+
+/// Returns a row of a route that is to go, as none of the table is.
+#[cfg(test)]
+pub(crate) fn deprecated_route(deprecation: deprecation::Deprecation) -> Route {
+    use crate::resources::products;
+    let row = route::get("/products/{id}", Access::User, products::get);
+    row.deprecated(deprecation)
 }

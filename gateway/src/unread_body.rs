@@ -10,7 +10,7 @@ use std::{
 use axum::{
     body::{Body, Bytes, HttpBody},
     extract::Request,
-    http::{HeaderValue, Version, header},
+    http::{HeaderValue, StatusCode, Version, header},
     middleware::Next,
     response::Response,
 };
@@ -44,7 +44,9 @@ pub(crate) async fn finish(request: Request, next: Next) -> Response {
         return response;
     };
     let is_short = |length| length <= MAX_BODY as u64;
-    let keep = !waits_to_send && rest.size_hint().exact().is_some_and(is_short);
+    // One that did not come in the time of its request is not waited for again.
+    let is_late = response.status() == StatusCode::GATEWAY_TIMEOUT;
+    let keep = !waits_to_send && !is_late && rest.size_hint().exact().is_some_and(is_short);
     if !keep {
         let close = HeaderValue::from_static("close");
         response.headers_mut().insert(header::CONNECTION, close);

@@ -31,6 +31,7 @@ const COMMON: &[&str] = &[
 /// Settings of our programs whose names don't begin with that of the program.
 const SETTINGS: &[&str] = &[
     "BONUS_ASSET_CODE",
+    "CORS_ORIGINS",
     "DEFAULT_ASSET_CODE",
     "FAILPOINTS",
     "HD_PUBLIC_KEYS",

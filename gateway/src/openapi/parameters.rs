@@ -31,6 +31,15 @@ pub(super) fn of(route: &Route) -> Vec<Parameter> {
             Required::False,
         ));
     }
+    if route.reads_one() {
+        let description = "ETags that the client has; if one is current, the response is 304.";
+        parameters.push(parameter(
+            "If-None-Match",
+            ParameterIn::Header,
+            description,
+            Required::False,
+        ));
+    }
     if route.bulk {
         let description = "`partial` creates the valid items; without it one invalid item refuses \
                            all of them.";

@@ -25,6 +25,11 @@ pub(super) fn of(route: &Route) -> Responses {
         .fold(responses, |responses, status| {
             responses.response(status.as_str(), Ref::from_response_name(name(status)))
         });
+    let responses = if route.reads_one() {
+        responses.response(StatusCode::NOT_MODIFIED.as_str(), not_modified())
+    } else {
+        responses
+    };
     responses
         .response(
             "default",
@@ -63,6 +68,12 @@ fn success(route: &Route) -> Response {
         }
     }
     .build()
+}
+
+fn not_modified() -> Response {
+    ResponseBuilder::new()
+        .description("The client has this representation already.")
+        .build()
 }
 
 /// Describes `{"data": resource}`, or `{"data": [resource], "total": n}` for a list.
@@ -143,5 +154,9 @@ fn statuses(route: &Route) -> BTreeSet<StatusCode> {
     if route.path.contains('{') {
         statuses.insert(S::NOT_FOUND);
     }
+    if route.response.is_some() {
+        statuses.insert(S::NOT_ACCEPTABLE);
+    }
+    statuses.insert(S::PRECONDITION_FAILED);
     statuses
 }

@@ -10,7 +10,10 @@ use axum::{
 use proto::lists::ListTable;
 use utoipa::ToSchema;
 
-use crate::{App, access::Access, openapi::Shape};
+use crate::{
+    App, access::Access, deprecation::Deprecation, extract::NDJSON, openapi::Shape,
+    representation::conditional::Conditions,
+};
 
 /// A row of the route table. Its summary in the API reference is the first line of the handler's
 /// doc comment.
@@ -35,6 +38,9 @@ pub(crate) struct Route {
     /// The list whose relations the response can embed, where it is one resource.
     pub(crate) includes: Option<&'static ListTable>,
     pub(crate) form: Form,
+    /// Whether the response shows a secret. It is not compressed: its length would tell about it.
+    pub(crate) secret: bool,
+    pub(crate) deprecation: Option<Deprecation>,
     /// Names and descriptions of the query parameters besides those of the list.
     pub(crate) query_params: Vec<(&'static str, &'static str)>,
     pub(super) handler: MethodRouter<App>,
@@ -51,6 +57,17 @@ pub(crate) enum Form {
     EventStream,
     /// The resource itself, as another standard has it.
     Document,
+}
+
+impl Form {
+    /// Returns the media types that a response can have.
+    pub(crate) const fn media_types(self) -> &'static [&'static str] {
+        match self {
+            Self::Envelope | Self::Document => &["application/json"],
+            Self::Ndjson => &[NDJSON],
+            Self::EventStream => &["text/event-stream"],
+        }
+    }
 }
 
 type Path = &'static str;
@@ -102,6 +119,8 @@ impl Route {
             list: None,
             includes: None,
             form: Form::Envelope,
+            secret: false,
+            deprecation: None,
             query_params: Vec::new(),
             handler: routing::on(filter, handler),
         }
@@ -180,6 +199,45 @@ impl Route {
     pub(super) fn query_param(mut self, name: &'static str, description: &'static str) -> Self {
         self.query_params.push((name, description));
         self
+    }
+
+    /// Responds with a secret, such as a key or a token.
+    pub(super) fn secret(mut self) -> Self {
+        self.secret = true;
+        self
+    }
+
+    /// Announces that the route will go.
+    #[cfg_attr(
+        not(test),
+        expect(
+            dead_code,
+            reason = "no route is to go; the next one that is has its row"
+        )
+    )]
+    pub(super) fn deprecated(mut self, deprecation: Deprecation) -> Self {
+        self.deprecation = Some(deprecation);
+        self
+    }
+
+    /// Returns whether it reads one resource.
+    pub(crate) fn reads_one(&self) -> bool {
+        let is_one = matches!(self.form, Form::Envelope | Form::Document);
+        self.method == Method::GET && self.list.is_none() && is_one
+    }
+
+    /// Returns the media types of its response, unless that has no body.
+    pub(crate) fn produces(&self) -> Option<&'static [&'static str]> {
+        self.response.map(|_| self.form.media_types())
+    }
+
+    /// Returns what the route does with conditions.
+    pub(crate) fn conditions(&self) -> Conditions {
+        if self.reads_one() {
+            Conditions::Compared
+        } else {
+            Conditions::Refused
+        }
     }
 
     /// Marks another path of the route with this path.

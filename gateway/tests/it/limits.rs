@@ -1,9 +1,16 @@
 //! Sizes of bodies, URLs and headers.
 
-use axum::body::Bytes;
-use http_body_util::{BodyExt as _, Full};
+use std::io::Write as _;
 
-use crate::harness::{ID, TestApp, problem};
+use axum::body::Bytes;
+use flate2::{Compression, write::GzEncoder};
+use http_body_util::{BodyExt as _, Full};
+use reqwest::RequestBuilder;
+
+use crate::{
+    harness::{ID, TestApp, problem},
+    operations,
+};
 
 const MIB: usize = 1024 * 1024;
 
@@ -63,4 +70,41 @@ async fn headers_may_have_32_kibibytes() {
     let request = |bytes: usize| app.admin("GET", &path).header("x-large", "y".repeat(bytes));
     assert_eq!(app.exchange(request(31 * 1024)).await.status, 200);
     problem(request(32 * 1024), 431, "headers_too_large").await;
+}
+
+/// 1 MiB of blanks, which gzip makes a kilobyte of.
+fn bomb() -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(&vec![b' '; MIB]).expect("memory");
+    encoder.finish().expect("memory")
+}
+
+#[tokio::test]
+async fn compressed_bodies_are_refused_by_every_route_after_credentials() {
+    let app = TestApp::start().await;
+    let bomb = bomb();
+    assert!(bomb.len() < 2_000);
+    let compressed = |request: RequestBuilder, coding: &str| {
+        let request = request.header("content-encoding", coding);
+        request.body(bomb.clone())
+    };
+    for operation in operations::all() {
+        let (method, url) = (&*operation.method, operation.url());
+        if !matches!(method, "POST" | "PATCH") || operation.takes_no_body() {
+            continue;
+        }
+        for coding in ["gzip", "br", "zstd", "deflate"] {
+            let request = app.admin(method, &url);
+            let request = request.header("content-type", operation.media_type);
+            let exchange = app.exchange(compressed(request, coding)).await;
+            exchange.problem(415, "unsupported_media_type");
+            assert!(exchange.calls.is_empty(), "{operation:?}");
+        }
+        if !operation.is_public() {
+            let request = compressed(app.anonymous(method, &url), "gzip");
+            problem(request, 401, "unauthenticated").await;
+        }
+    }
+    let request = compressed(app.anonymous("POST", "/nope"), "gzip");
+    problem(request, 404, "route_not_found").await;
 }

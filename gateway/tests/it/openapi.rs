@@ -93,7 +93,9 @@ fn operations_list_their_statuses() {
                 ("401", true),
                 ("403", true),
                 ("404", path.contains('{')),
+                ("406", responses["204"].is_null()),
                 ("409", writes),
+                ("412", true),
                 ("413", writes && method != "delete"),
                 ("415", writes && method != "delete"),
                 ("422", writes && method != "delete"),
@@ -126,4 +128,23 @@ fn lists_without_pages_can_be_sorted_and_single_reads_embed() {
     assert!(!has("/payment-methods", "page[size]"));
     assert!(has("/products/{id}", "include"));
     assert!(!has("/categories/{id}", "include"));
+}
+
+#[test]
+fn single_reads_may_be_not_modified() {
+    let document = crate::samples::openapi();
+    let has = |path: &str| {
+        let operation = &document["paths"][path]["get"];
+        let parameters = operation["parameters"].as_array().expect("parameters");
+        let mut parameters = parameters.iter();
+        let takes_tags = parameters.any(|parameter| parameter["name"] == "If-None-Match");
+        assert_eq!(
+            takes_tags,
+            operation["responses"]["304"].is_object(),
+            "{path}"
+        );
+        takes_tags
+    };
+    assert!(has("/products/{id}"));
+    assert!(!has("/products"));
 }

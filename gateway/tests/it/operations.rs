@@ -108,6 +108,11 @@ impl Operation {
         segments.collect::<Vec<_>>().join("/")
     }
 
+    /// Returns whether it has no body.
+    pub fn takes_no_body(&self) -> bool {
+        self.body.is_none()
+    }
+
     /// Returns whether the body holds many resources.
     pub fn is_bulk(&self) -> bool {
         self.media_type != "application/json"

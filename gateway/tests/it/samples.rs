@@ -52,6 +52,7 @@ fn value(field: &FieldDescriptor, path: &str) -> prost_reflect::Value {
         Kind::String => V::String(path.to_owned()),
         Kind::Bool => V::Bool(true),
         Kind::Uint32 => V::U32(field.number()),
+        Kind::Int64 => V::I64(field.number().into()),
         Kind::Uint64 => V::U64(field.number().into()),
         // Number 0 is `_UNSPECIFIED`.
         Kind::Enum(_) => V::EnumNumber(1),

@@ -59,6 +59,8 @@ macro_rules! codes {
 
 codes! {
 public {
+    /// The head of the request breaks a rule of HTTP; a request has one `Host`.
+    MalformedRequest = "malformed_request", InvalidArgument, BAD_REQUEST, "Malformed request";
     /// The body is not JSON, or is empty where one is needed.
     MalformedJson = "malformed_json", InvalidArgument, BAD_REQUEST, "Malformed JSON";
     /// A filter, sort, include or page parameter is not one of those allowed.

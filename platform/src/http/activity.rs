@@ -8,10 +8,8 @@ use std::{
 use http::Version;
 use tokio::time::Instant;
 
-/// Time for a request head, from its first byte.
-pub(super) const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
-/// Time without a request.
-pub(super) const IDLE_TIMEOUT: Duration = Duration::from_secs(75);
+use super::Limits;
+
 /// Time in which a client must take some of a response.
 pub(super) const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -28,7 +26,10 @@ pub(super) enum Waiting {
 
 /// The activity of one connection, shared by its socket, its requests and its timer.
 #[derive(Debug)]
-pub(super) struct Activity(Mutex<State>);
+pub(super) struct Activity {
+    limits: Limits,
+    state: Mutex<State>,
+}
 
 #[derive(Debug)]
 struct State {
@@ -48,18 +49,19 @@ struct State {
 pub(super) struct InProgress(Arc<Activity>);
 
 impl Activity {
-    pub(super) fn new(now: Instant) -> Self {
-        Self(Mutex::new(State {
+    pub(super) fn new(limits: Limits, now: Instant) -> Self {
+        let state = Mutex::new(State {
             requests: 0,
             idle_since: now,
             head_since: None,
             blocked_since: None,
             multiplexed: false,
-        }))
+        });
+        Self { limits, state }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn start_request(self: &Arc<Self>, version: Version) -> InProgress {
@@ -98,9 +100,9 @@ impl Activity {
             Some(Waiting::Room)
         } else if state.requests > 0 {
             None
-        } else if passed(state.head_since, HEAD_TIMEOUT) {
+        } else if passed(state.head_since, self.limits.head) {
             Some(Waiting::Head)
-        } else if passed(Some(state.idle_since), IDLE_TIMEOUT) {
+        } else if passed(Some(state.idle_since), self.limits.idle) {
             Some(Waiting::Request)
         } else {
             None

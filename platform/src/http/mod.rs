@@ -43,23 +43,41 @@ const TICK: Duration = Duration::from_secs(1);
 /// The pause after the process could not accept a connection, as when it has no file descriptors left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(500);
 
+/// What a server bears from its clients.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Most connections at once.
+    pub connections: usize,
+    /// Time for a request head, from its first byte.
+    pub head: Duration,
+    /// Time without a request.
+    pub idle: Duration,
+}
+
+impl Limits {
+    /// Allows this many connections, with the usual times.
+    pub const fn of(connections: usize) -> Self {
+        Self {
+            connections,
+            head: Duration::from_secs(10),
+            idle: Duration::from_secs(75),
+        }
+    }
+}
+
 /// The address of the client's end of a connection, among the extensions of its requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PeerAddress(pub SocketAddr);
 
 /// Serves until `stop`, then ends idle connections and waits for requests in progress. While as many
-/// connections are open as `max_connections`, further ones wait in the backlog of the listener.
-pub async fn serve<S>(
-    listener: TcpListener,
-    service: S,
-    max_connections: usize,
-    stop: CancellationToken,
-) where
+/// connections are open as the limits allow, further ones wait in the backlog of the listener.
+pub async fn serve<S>(listener: TcpListener, service: S, limits: Limits, stop: CancellationToken)
+where
     S: Service<Request, Response = Response, Error = Infallible> + Clone + Send + 'static,
     S::Future: Send,
 {
     let connections = TaskTracker::new();
-    let permits = Arc::new(Semaphore::new(max_connections));
+    let permits = Arc::new(Semaphore::new(limits.connections));
     let next = async || {
         let permit = Arc::clone(&permits).acquire_owned().await;
         let permit = permit.expect("the semaphore is never closed");
@@ -70,7 +88,7 @@ pub async fn serve<S>(
         let stop = stop.clone();
         connections.spawn(async move {
             metrics::gauge!("http_connections").increment(1);
-            serve_connection(socket, peer, service, stop).await;
+            serve_connection(socket, peer, service, limits, stop).await;
             metrics::gauge!("http_connections").decrement(1);
             drop(permit);
         });
@@ -110,12 +128,13 @@ async fn serve_connection<S>(
     socket: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     peer: SocketAddr,
     service: S,
+    limits: Limits,
     stop: CancellationToken,
 ) where
     S: Service<Request, Response = Response, Error = Infallible> + Clone + Send + 'static,
     S::Future: Send,
 {
-    let activity = Arc::new(Activity::new(Instant::now()));
+    let activity = Arc::new(Activity::new(limits, Instant::now()));
     let socket = TokioIo::new(Watched::new(socket, Arc::clone(&activity)));
     let service = tracked(service, peer, Arc::clone(&activity));
     let builder = builder();

@@ -15,6 +15,7 @@ use super::{activity::*, *};
 const PIPE: usize = 4096;
 /// A body that does not fit into it.
 const LARGE: usize = 1024 * 1024;
+const LIMITS: Limits = Limits::of(1);
 const SLOW: &str = "GET /slow HTTP/1.1\r\nhost: test\r\n\r\n";
 
 struct Client {
@@ -43,7 +44,7 @@ impl Client {
             .route("/large", get(|| async { vec![b'x'; LARGE] }))
             .route("/slow", get(slow));
         let peer = SocketAddr::from((Ipv4Addr::LOCALHOST, 9));
-        tokio::spawn(serve_connection(server, peer, router, stop));
+        tokio::spawn(serve_connection(server, peer, router, LIMITS, stop));
         Self {
             socket,
             started: Instant::now(),
@@ -93,7 +94,7 @@ fn assert_at(limit: Duration, seconds: u64) {
 async fn half_a_head_ends_the_connection() {
     let mut client = Client::connect(CancellationToken::new());
     client.send("GET / HTTP/1.1\r\nho").await;
-    assert_at(HEAD_TIMEOUT, client.closed_after().await);
+    assert_at(LIMITS.head, client.closed_after().await);
 }
 
 #[tokio::test(start_paused = true)]
@@ -104,13 +105,13 @@ async fn a_head_that_goes_on_slowly_ends_the_connection() {
         pass(TICK).await;
         client.send("a: b\r\n").await;
     }
-    assert_at(HEAD_TIMEOUT, client.closed_after().await);
+    assert_at(LIMITS.head, client.closed_after().await);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_connection_without_requests_ends() {
     let mut client = Client::connect(CancellationToken::new());
-    assert_at(IDLE_TIMEOUT, client.closed_after().await);
+    assert_at(LIMITS.idle, client.closed_after().await);
 
     let mut client = Client::connect(CancellationToken::new());
     for _ in 0..3 {
@@ -118,7 +119,7 @@ async fn a_connection_without_requests_ends() {
         assert!(client.get("/").await.contains("200 OK"));
     }
     client.started = Instant::now();
-    assert_at(IDLE_TIMEOUT, client.closed_after().await);
+    assert_at(LIMITS.idle, client.closed_after().await);
 }
 
 #[tokio::test(start_paused = true)]
@@ -164,7 +165,7 @@ async fn a_connection_beyond_the_bound_waits_for_another_to_end() {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let address = listener.local_addr().unwrap();
     let router = Router::new().route("/", get(|| async { "ok" }));
-    tokio::spawn(serve(listener, router, 1, stop.clone()));
+    tokio::spawn(serve(listener, router, Limits::of(1), stop.clone()));
 
     let mut first = TcpStream::connect(address).await.unwrap();
     let request = b"GET / HTTP/1.1\r\nhost: test\r\n\r\n";

@@ -9,7 +9,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::Readiness;
-use crate::http;
+use crate::http::{self, Limits};
 
 /// Most connections to probes and metrics: those of an orchestrator and of a few scrapers.
 const MAX_CONNECTIONS: usize = 64;
@@ -71,7 +71,7 @@ pub(crate) async fn serve(
         .route("/livez", get(StatusCode::OK))
         .route("/readyz", get(readyz).with_state(readiness))
         .route("/metrics", get(render).with_state(metrics));
-    http::serve(listener, routes, MAX_CONNECTIONS, stop).await;
+    http::serve(listener, routes, Limits::of(MAX_CONNECTIONS), stop).await;
     Ok(())
 }
 

@@ -4,6 +4,7 @@
 mod api;
 mod catalogue;
 mod debits;
+mod edge;
 mod environment;
 mod heavy_page;
 mod idle;
@@ -50,6 +51,9 @@ enum Program {
     /// Starts on busy ports: every one of them succeeds; run it as
     /// `cargo stack exec -- target/debug/load starts`.
     Starts(starts::Arguments),
+    /// The server that `bench edge` compares with.
+    #[command(hide = true)]
+    Hello,
     /// Creates the data of a benchmark, kept between runs.
     #[command(subcommand)]
     Seed(Seed),
@@ -63,6 +67,8 @@ enum Bench {
     Catalogue(Server),
     /// Pages of 100 orders with 200 lines each, and the memory of the processes that answer them.
     HeavyPage(Server),
+    /// The CPU time of a read through REST, over gRPC, and of a hello world.
+    Edge(Server),
     /// The cost of transaction lists in Postgres; needs `seed transactions`.
     Lists(Server),
 }
@@ -83,7 +89,7 @@ struct Server {
 
 fn main() -> anyhow::Result<()> {
     let program = Arguments::parse().program;
-    if cfg!(debug_assertions) && !matches!(program, Program::Starts(_)) {
+    if cfg!(debug_assertions) && !matches!(program, Program::Starts(_) | Program::Hello) {
         eprintln!("This is a debug build: its figures mean nothing.");
     }
     // The load generator shares the machine with the stack: one thread wakes up less.
@@ -96,6 +102,8 @@ fn main() -> anyhow::Result<()> {
         Program::Bench(Bench::Ledger(arguments)) => runtime.block_on(ledger::run(arguments)),
         Program::Bench(Bench::Catalogue(server)) => runtime.block_on(catalogue::run(server)),
         Program::Bench(Bench::HeavyPage(server)) => runtime.block_on(heavy_page::run(server)),
+        Program::Bench(Bench::Edge(server)) => runtime.block_on(edge::run(server)),
+        Program::Hello => runtime.block_on(edge::hello()),
         Program::Bench(Bench::Lists(server)) => runtime.block_on(lists::run(server)),
         Program::Starts(arguments) => starts::run(&arguments),
         Program::Outage(arguments) => runtime.block_on(outage::run(arguments)),

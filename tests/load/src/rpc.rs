@@ -45,6 +45,12 @@ pub async fn wallets(
     Ok(channels)
 }
 
+/// Opens a connection to a service.
+pub async fn service(environment: &Environment, name: &str) -> anyhow::Result<Channel> {
+    let port = environment.stack.wiring().instance(name)?.port;
+    connect(format!("http://127.0.0.1:{port}")).await
+}
+
 async fn connect(url: String) -> anyhow::Result<Channel> {
     Ok(endpoint(url)?.connect().await?)
 }

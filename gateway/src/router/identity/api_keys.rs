@@ -15,7 +15,8 @@ pub(super) fn routes() -> Vec<Route> {
         get("/api-keys/{id}", Admin, api_keys::get).response::<ApiKey>(),
         post("/api-keys", Admin, api_keys::create)
             .body::<NewApiKey>()
-            .created::<ApiKey>(),
+            .created::<ApiKey>()
+            .secret(),
         delete("/api-keys/{id}", Admin, api_keys::delete),
     ]
 }

@@ -13,10 +13,12 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         post("/auth/token", Anonymous, auth::log_in)
             .body::<NewLogin>()
-            .response::<Tokens>(),
+            .response::<Tokens>()
+            .secret(),
         post("/auth/token/refresh", Anonymous, auth::refresh)
             .body::<RefreshToken>()
-            .response::<Tokens>(),
+            .response::<Tokens>()
+            .secret(),
         post("/auth/token/revoke", Anonymous, auth::revoke)
             .body::<RefreshToken>()
             .no_content(),

@@ -31,7 +31,8 @@ pub(super) fn routes() -> Vec<Route> {
         get("/webhooks/{id}", Admin, webhooks::get).response::<Webhook>(),
         post("/webhooks", Admin, webhooks::create)
             .body::<NewWebhook>()
-            .created::<Webhook>(),
+            .created::<Webhook>()
+            .secret(),
         patch("/webhooks/{id}", Admin, webhooks::update)
             .body::<WebhookPatch>()
             .response::<Webhook>(),
@@ -41,7 +42,8 @@ pub(super) fn routes() -> Vec<Route> {
             Admin,
             webhooks::rotate_secret,
         )
-        .response::<Webhook>(),
+        .response::<Webhook>()
+        .secret(),
         post("/webhooks/{id}/ping", Admin, webhooks::ping).response::<WebhookPing>(),
         get("/webhooks/{id}/deliveries", Admin, deliveries::list)
             .page::<WebhookDelivery>(&lists::WEBHOOK_DELIVERIES),

@@ -3,17 +3,21 @@
 //! The generated document is committed as `gateway/openapi.json`, which a test compares and the
 //! gateway serves.
 
+mod complete;
 mod docs;
 mod parameters;
 mod responses;
+mod tags;
 
 use axum::http::Method;
 use platform::error::Code;
+use serde_json::Value;
 use utoipa::{
     ToSchema,
     openapi::{
-        ComponentsBuilder, ContentBuilder, Deprecated, HttpMethod, InfoBuilder, License, OpenApi,
-        OpenApiBuilder, PathsBuilder, Ref, RefOr, Required, Schema,
+        ComponentsBuilder, ContactBuilder, ContentBuilder, Deprecated, HttpMethod, InfoBuilder,
+        LicenseBuilder, OpenApi, OpenApiBuilder, PathsBuilder, Ref, RefOr, Required, Schema,
+        ServerBuilder,
         path::{Operation, OperationBuilder},
         request_body::{RequestBody, RequestBodyBuilder},
         schema::ArrayBuilder,
@@ -52,23 +56,33 @@ impl Shape {
         }
     }
 
-    /// Returns whether some field of the object must be given.
-    pub(crate) fn has_required_fields(self) -> bool {
+    /// Returns the schema and those it refers to, by name.
+    fn schemas(self) -> Vec<(String, RefOr<Schema>)> {
         let mut schemas = Vec::new();
         (self.collect)(&mut schemas);
-        match schemas.first() {
+        schemas
+    }
+
+    /// Returns the name of the schema.
+    fn schema_name(self) -> String {
+        (self.name)()
+    }
+
+    /// Returns whether some field of the object must be given.
+    pub(crate) fn has_required_fields(self) -> bool {
+        match self.schemas().first() {
             Some((_, RefOr::T(Schema::Object(object)))) => !object.required.is_empty(),
             _ => false,
         }
     }
 
     fn reference(self) -> Ref {
-        Ref::from_schema_name((self.name)())
+        Ref::from_schema_name(self.schema_name())
     }
 }
 
 /// Generates the document. Needs the sources of the gateway.
-pub fn document() -> OpenApi {
+pub fn document() -> Value {
     let routes = routes();
     let mut paths = PathsBuilder::new().build();
     for route in &routes {
@@ -79,30 +93,42 @@ pub fn document() -> OpenApi {
         .title("Guerdon")
         .version(env!("CARGO_PKG_VERSION"))
         .description(Some(include_str!("openapi.md")))
-        .license(Some(License::new("Apache-2.0")));
-    OpenApiBuilder::new()
+        .contact(Some(ContactBuilder::new().name(Some("Guerdon")).build()))
+        .license(Some(
+            LicenseBuilder::new()
+                .name("Apache-2.0")
+                .identifier(Some("Apache-2.0"))
+                .build(),
+        ));
+    let server = ServerBuilder::new()
+        .url("/")
+        .description(Some("The gateway that serves this document."));
+    let has_tag = |name: &str| routes.iter().any(|route| tag(route) == name);
+    let document = OpenApiBuilder::new()
         .paths(paths)
         .components(Some(components(&routes).build()))
         .info(info.build())
-        .build()
+        .servers(Some([server.build()]))
+        .tags(Some(tags::of(has_tag)))
+        .build();
+    let mut document = serde_json::to_value(document).expect("the document is JSON");
+    complete::complete(&mut document, &routes);
+    document
 }
 
 fn components(routes: &[Route]) -> ComponentsBuilder {
-    let mut schemas = Vec::new();
-    (Shape::of::<ProblemDocument>().collect)(&mut schemas);
-    for shape in routes
+    let shapes = routes
         .iter()
         .flat_map(|route| [route.body, route.response])
-        .flatten()
-    {
-        (shape.collect)(&mut schemas);
-    }
+        .flatten();
+    let mut schemas = Shape::of::<ProblemDocument>().schemas();
+    schemas.extend(shapes.flat_map(Shape::schemas));
     let api_key = ApiKey::Header(ApiKeyValue::new("apikey"));
     let bearer = Http::new(HttpAuthScheme::Bearer);
     let components = ComponentsBuilder::new()
         .security_scheme("apikey", SecurityScheme::ApiKey(api_key))
         .security_scheme("bearer", SecurityScheme::Http(bearer));
-    let components = responses::problems().fold(components, |components, (name, problem)| {
+    let components = responses::problems(routes).fold(components, |components, (name, problem)| {
         components.response(name, problem)
     });
     schemas
@@ -129,6 +155,7 @@ fn operation(route: &Route) -> Operation {
         .summary(Some(docs::summary(route)))
         .description(Some(docs::description(route)))
         .securities(Some(securities(route.access)))
+        .deprecated(route.alias_of.map(|_| Deprecated::True))
         .responses(responses::of(route));
     for parameter in parameters::of(route) {
         operation = operation.parameter(parameter);

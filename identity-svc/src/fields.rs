@@ -1,7 +1,7 @@
 //! Limits of fields that several aggregates share (the contract's "Limits").
 
 use platform::{
-    error::{FieldCode, Violations},
+    error::{FieldCode, InvalidValue, Violations},
     patch::Patch,
     text,
 };
@@ -32,39 +32,40 @@ pub(crate) fn optional_text(
     Some(text)
 }
 
-/// Reads the change of a field that cannot be cleared.
-pub(crate) fn changed<T>(violations: &mut Violations, field: &str, change: Patch<T>) -> Option<T> {
-    match change {
-        Patch::Absent => None,
-        Patch::Null => {
-            violations.add(field, FieldCode::Required, "cannot be cleared");
-            None
-        }
-        Patch::Set(value) => Some(value),
-    }
+/// Reads an optional name; an empty one is `None`.
+pub(crate) fn name(text: String) -> Result<Option<String>, InvalidValue> {
+    not_empty(text, MAX_NAME)
 }
 
-/// Reads the change of an optional text, where an empty one clears it.
-pub(crate) fn patched(
-    change: Patch<String>,
-    read: impl FnOnce(Option<String>) -> Option<String>,
-) -> Patch<String> {
-    match change {
-        Patch::Set(text) => read(Some(text)).map_or(Patch::Null, Patch::Set),
-        unset => unset,
-    }
+/// Reads an optional text; an empty one is `None`.
+pub(crate) fn text(text: String) -> Result<Option<String>, InvalidValue> {
+    not_empty(text, MAX_TEXT)
 }
 
 /// Reads an optional URL that pages link to: with another scheme, a link can run a script.
-pub(crate) fn optional_url(
-    violations: &mut Violations,
-    field: &str,
-    url: Option<String>,
-) -> Option<String> {
-    let url = optional_text(violations, field, url, MAX_TEXT)?;
-    let is_safe = is_http(&url) && !url.contains(|c: char| c.is_control() || c.is_whitespace());
-    violations.check(field, is_safe, FieldCode::Format, "must be an http(s) URL");
-    Some(url)
+pub(crate) fn url(url: String) -> Result<Option<String>, InvalidValue> {
+    let Some(url) = text(url)? else {
+        return Ok(None);
+    };
+    if is_http(&url) && !url.contains(|c: char| c.is_control() || c.is_whitespace()) {
+        return Ok(Some(url));
+    }
+    let message = "must be an http(s) URL";
+    Err(InvalidValue::new(FieldCode::Format, message))
+}
+
+fn not_empty(text: String, max: usize) -> Result<Option<String>, InvalidValue> {
+    let text = text::bounded(text, 0..=max)?;
+    Ok(Some(text).filter(|text| !text.is_empty()))
+}
+
+/// Clears a text that an update sets to an empty one.
+pub(crate) fn cleared(change: Patch<Option<String>>) -> Patch<String> {
+    match change {
+        Patch::Set(Some(text)) => Patch::Set(text),
+        Patch::Set(None) | Patch::Null => Patch::Null,
+        Patch::Absent => Patch::Absent,
+    }
 }
 
 /// Returns whether a text is a URL with the scheme `http` or `https`.
@@ -73,13 +74,6 @@ pub(crate) fn is_http(text: &str) -> bool {
         let start = text.get(..scheme.len());
         start.is_some_and(|start| start.eq_ignore_ascii_case(scheme)) && text.len() > scheme.len()
     })
-}
-
-/// Refuses the paths of an update's mask that name no field of it.
-pub(crate) fn check_mask(violations: &mut Violations, mask: &[String], known: &[&str]) {
-    for path in mask.iter().filter(|path| !known.contains(&path.as_str())) {
-        violations.add(path, FieldCode::UnknownField, "there is no such field");
-    }
 }
 
 /// Reads a JSON object, `{}` by default, and keeps its text. The gateway has checked its content.
@@ -120,29 +114,25 @@ mod tests {
     }
 
     #[test]
-    fn a_change_clears_optional_texts_only() {
-        let read = |text| optional_text(&mut Violations::default(), "name", text, 1);
-        assert_eq!(patched(Patch::Absent, read), Patch::Absent);
-        assert_eq!(patched(Patch::Null, read), Patch::Null);
-        assert_eq!(patched(Patch::Set(String::new()), read), Patch::Null);
-        let set = Patch::Set("a".to_owned());
-        assert_eq!(patched(set.clone(), read), set);
-        let cleared = codes(|v| assert_eq!(changed::<u8>(v, "name", Patch::Null), None));
-        assert_eq!(cleared, [FieldCode::Required]);
-        let set = codes(|v| assert_eq!(changed(v, "name", Patch::Set(1)), Some(1)));
-        assert!(set.is_empty());
+    fn a_change_to_an_empty_text_clears_it() {
+        assert_eq!(cleared(Patch::Absent), Patch::Absent);
+        assert_eq!(cleared(Patch::Null), Patch::Null);
+        let set = |written: &str| cleared(Patch::Set(text(written.to_owned()).unwrap()));
+        assert_eq!(set(""), Patch::Null);
+        assert_eq!(set("a"), Patch::Set("a".to_owned()));
+        assert_eq!(name("é".repeat(256)).unwrap_err().code, FieldCode::Length);
     }
 
     #[test]
     fn urls_are_http() {
-        let check = |url: &str| codes(|v| drop(optional_url(v, "url", Some(url.to_owned()))));
+        let check = |written: &str| url(written.to_owned()).err().map(|invalid| invalid.code);
         for url in [
             "",
             "https://x.test/a?b=c#d",
             "HTTP://x",
             "https://é.test/%20",
         ] {
-            assert_eq!(check(url), [], "{url}");
+            assert_eq!(check(url), None, "{url}");
         }
         for url in [
             "javascript:alert(1)",
@@ -155,7 +145,7 @@ mod tests {
             "data:text/html,x",
             "/surveys/1",
         ] {
-            assert_eq!(check(url), [FieldCode::Format], "{url}");
+            assert_eq!(check(url), Some(FieldCode::Format), "{url}");
         }
     }
 

@@ -85,8 +85,8 @@ impl Fields {
             Patch::Set(value) => Some(value),
             Patch::Absent => None,
             Patch::Null => {
-                let message = "must not be null";
-                self.checked(name, Err(InvalidValue::new(FieldCode::Type, message)))
+                let message = "cannot be cleared";
+                self.checked(name, Err(InvalidValue::new(FieldCode::Required, message)))
             }
         }
     }
@@ -186,7 +186,7 @@ mod tests {
         assert_eq!(fields.changed("name", None, odd), None);
         let found = [
             ("listLabel".to_owned(), FieldCode::Range),
-            ("name".to_owned(), FieldCode::Type),
+            ("name".to_owned(), FieldCode::Required),
             ("nmae".to_owned(), FieldCode::UnknownField),
         ];
         assert_eq!(violations(fields), found);

@@ -2,22 +2,32 @@
 
 use platform::error::FieldCode;
 use serde::{Deserialize, Deserializer, de::Error as _};
-use serde_json::value::RawValue;
+use serde_json::{json, value::RawValue};
+use utoipa::{
+    PartialSchema, ToSchema,
+    openapi::{ArrayBuilder, ObjectBuilder, OneOfBuilder, RefOr, Schema, schema::SchemaType},
+};
 
 use super::json::{check_nested, coded};
 
 /// Most bytes of `customData`.
 pub(crate) const MAX_CUSTOM_DATA: usize = 16 * 1024;
 
-/// A JSON object kept as the text it was written in.
-#[derive(Debug, Clone)]
+/// Most bytes of the reason of a cancellation.
+const MAX_REASON: usize = 2_048;
+
+/// A JSON object.
+// Kept as the text it was written in.
+#[derive(Debug, Clone, utoipa::ToSchema)]
+#[schema(value_type = Object, example = json!({}))]
 pub(crate) struct JsonObject(pub(crate) String);
 
-/// `customData`: a [`JsonObject`] of at most [`MAX_CUSTOM_DATA`] bytes.
-#[derive(Debug, Clone)]
+/// A JSON object of at most 16 KiB, which comes back as it was written.
+#[derive(Debug, Clone, utoipa::ToSchema)]
+#[schema(value_type = Object, example = json!({"color": "red"}))]
 pub(crate) struct CustomData(pub(crate) String);
 
-/// [`CustomData`], also as a string that holds it.
+/// A JSON object of at most 16 KiB, or a string that holds one.
 #[derive(Debug, Clone)]
 pub(crate) struct CustomDataOrText(pub(crate) String);
 
@@ -25,9 +35,58 @@ pub(crate) struct CustomDataOrText(pub(crate) String);
 #[derive(Debug, Clone)]
 pub(crate) struct JsonText(pub(crate) String);
 
+/// A JSON string or array of at most 2 KiB, kept as the text it was written in.
+#[derive(Debug, Clone)]
+pub(crate) struct TextOrList(String);
+
+impl From<JsonObject> for String {
+    fn from(object: JsonObject) -> Self {
+        object.0
+    }
+}
+
+impl From<CustomData> for String {
+    fn from(custom_data: CustomData) -> Self {
+        custom_data.0
+    }
+}
+
+impl From<CustomDataOrText> for String {
+    fn from(custom_data: CustomDataOrText) -> Self {
+        custom_data.0
+    }
+}
+
+impl From<TextOrList> for String {
+    fn from(reason: TextOrList) -> Self {
+        reason.0
+    }
+}
+
+impl From<JsonText> for String {
+    fn from(json: JsonText) -> Self {
+        json.0
+    }
+}
+
 impl<'de> Deserialize<'de> for JsonText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Box::<RawValue>::deserialize(deserializer).map(|raw| Self(raw.get().to_owned()))
+    }
+}
+
+impl<'de> Deserialize<'de> for TextOrList {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let JsonText(text) = JsonText::deserialize(deserializer)?;
+        if !text.starts_with(['"', '[']) {
+            let message = coded(FieldCode::Type, "must be a string or an array");
+            return Err(D::Error::custom(message));
+        }
+        if text.len() > MAX_REASON {
+            let message = format!("must be at most {MAX_REASON} bytes");
+            return Err(D::Error::custom(coded(FieldCode::Length, &message)));
+        }
+        Ok(Self(text))
     }
 }
 
@@ -83,4 +142,53 @@ fn within_limit(custom_data: String) -> Result<String, String> {
     }
     let message = format!("at most {MAX_CUSTOM_DATA} bytes");
     Err(coded(FieldCode::Length, &message))
+}
+
+impl PartialSchema for CustomDataOrText {
+    fn schema() -> RefOr<Schema> {
+        let description = "A JSON object of at most 16 KiB, or a string that holds one.";
+        OneOfBuilder::new()
+            .item(CustomData::schema())
+            .item(String::schema())
+            .description(Some(description))
+            .examples([json!({"color": "red"})])
+            .into()
+    }
+}
+
+impl ToSchema for CustomDataOrText {}
+
+impl PartialSchema for TextOrList {
+    fn schema() -> RefOr<Schema> {
+        let list = ArrayBuilder::new().items(AnyValue::schema());
+        OneOfBuilder::new()
+            .item(String::schema())
+            .item(list)
+            .description(Some("Text or a list, at most 2 KiB."))
+            .examples([json!("out of stock")])
+            .into()
+    }
+}
+
+impl ToSchema for TextOrList {}
+
+impl PartialSchema for JsonText {
+    fn schema() -> RefOr<Schema> {
+        AnyValue::schema()
+    }
+}
+
+impl ToSchema for JsonText {}
+
+/// Any JSON value.
+struct AnyValue;
+
+impl PartialSchema for AnyValue {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(SchemaType::AnyValue)
+            .description(Some("Any JSON."))
+            .examples([json!("the bank refused it")])
+            .into()
+    }
 }

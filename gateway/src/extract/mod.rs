@@ -2,6 +2,8 @@
 
 pub(crate) mod body;
 mod call;
+mod change;
+mod checked;
 mod fields;
 mod items;
 mod json;
@@ -10,7 +12,12 @@ mod path;
 
 pub(crate) use call::parse_key;
 pub(crate) use call::{Call, Idempotency, ServiceResponse};
-pub(crate) use fields::{CustomData, CustomDataOrText, JsonObject, JsonText};
+pub(crate) use change::Change;
+pub(crate) use checked::{
+    Amount, AssetCode, DecimalPlaces, Description, ExchangeRate, Id, Many, Name, Note, Percent,
+    PositiveAmount, Quantity, Rank, Symbol, Text, Title, UnitCount,
+};
+pub(crate) use fields::{CustomData, CustomDataOrText, JsonObject, JsonText, TextOrList};
 pub(crate) use items::{Items, NDJSON};
 pub(crate) use json::{Action, Json, NoFields};
 pub(crate) use list::{At, Includes, ListParams, check_includes};

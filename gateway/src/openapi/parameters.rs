@@ -1,49 +1,67 @@
 //! The parameters of operations: path, list, single query parameters and the idempotency key.
 
+mod lists;
+
 use axum::http::Method;
-use proto::lists::{Class, ListTable};
-use utoipa::openapi::{
-    ObjectBuilder, Required, Schema,
-    path::{Parameter, ParameterBuilder, ParameterIn},
-    schema::{SchemaType, Type},
+use serde_json::{Value, json};
+use utoipa::{
+    PartialSchema as _,
+    openapi::{
+        ObjectBuilder, RefOr, Required, Schema,
+        path::{Parameter, ParameterBuilder, ParameterIn},
+        schema::{SchemaType, Type},
+    },
 };
 
-use crate::{access::Access, router::Route};
+use crate::{access::Access, extract::Id, router::Route};
+
+/// Descriptions and examples of path parameters that are no ids.
+const CODES: [(&str, &str, &str); 6] = [
+    (
+        "address",
+        "The address.",
+        "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq",
+    ),
+    (
+        "baseAssetCode",
+        "Code of the asset that is priced, in any case.",
+        "points",
+    ),
+    ("code", "The code, in any case.", "usd"),
+    (
+        "quoteAssetCode",
+        "Code of the asset that the price is in, in any case.",
+        "usd",
+    ),
+    ("slug", "Identifier of the payment method.", "card"),
+    (
+        "deliveryId",
+        "The id of the delivery.",
+        "01927b3a-5f10-7c3e-9a41-2f6d8e0b1c57",
+    ),
+];
 
 /// Returns the parameters of a route.
 pub(super) fn of(route: &Route) -> Vec<Parameter> {
-    let mut parameters: Vec<_> = path_names(route.path)
-        .map(|name| parameter(name, ParameterIn::Path, "", Required::True))
-        .collect();
+    let mut parameters: Vec<_> = path_names(route.path).map(path_parameter).collect();
     if let Some(list) = route.list {
-        parameters.extend(list_parameters(list));
+        parameters.extend(lists::of(list));
     }
-    parameters.extend(route.includes.and_then(include));
-    for (name, description) in &route.query_params {
-        parameters.push(query(name, description));
+    parameters.extend(route.includes.and_then(lists::include));
+    for (name, description, example) in &route.query_params {
+        parameters.push(query(name, description, text(), Some(json!(example))));
     }
     if route.method == Method::POST && route.access != Access::Anonymous {
-        let description = "Makes the request safe to repeat for 24 hours.";
-        parameters.push(parameter(
-            "Idempotency-Key",
-            ParameterIn::Header,
-            description,
-            Required::False,
-        ));
+        parameters.push(idempotency_key());
     }
     if route.reads_one() {
-        let description = "ETags that the client has; if one is current, the response is 304.";
-        parameters.push(parameter(
-            "If-None-Match",
-            ParameterIn::Header,
-            description,
-            Required::False,
-        ));
+        parameters.push(if_none_match());
     }
     if route.bulk {
         let description = "`partial` creates the valid items; without it one invalid item refuses \
                            all of them.";
-        parameters.push(query("mode", description));
+        let modes = enumeration(&["partial".to_owned()]);
+        parameters.push(query("mode", description, modes, Some(json!("partial"))));
     }
     parameters
 }
@@ -53,74 +71,82 @@ fn path_names(path: &str) -> impl Iterator<Item = &str> {
         .filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
 }
 
-fn query(name: &str, description: &str) -> Parameter {
-    parameter(name, ParameterIn::Query, description, Required::False)
-}
-
-fn parameter(name: &str, place: ParameterIn, description: &str, required: Required) -> Parameter {
-    let text = ObjectBuilder::new()
-        .schema_type(SchemaType::Type(Type::String))
-        .build();
+fn path_parameter(name: &str) -> Parameter {
+    let code = CODES.iter().find(|(code, ..)| *code == name);
+    let (description, schema, example) = match code {
+        Some((_, description, example)) => (*description, text(), Some(json!(example))),
+        None if name == "id" => ("The id of the resource.", Id::schema(), None),
+        None => (
+            "The id of the resource that this one belongs to.",
+            Id::schema(),
+            None,
+        ),
+    };
     ParameterBuilder::new()
         .name(name)
-        .parameter_in(place)
-        .required(required)
-        .description(Some(description).filter(|text| !text.is_empty()))
-        .schema(Some(Schema::Object(text)))
+        .parameter_in(ParameterIn::Path)
+        .required(Required::True)
+        .description(Some(description))
+        .schema(Some(schema))
+        .example(example)
         .build()
 }
 
-fn list_parameters(list: &ListTable) -> Vec<Parameter> {
-    let filterable = list.fields.iter().filter(|field| field.filterable);
-    let mut parameters: Vec<_> = filterable
-        .map(|field| query(&format!("filter[{}]", field.name), &operators(field.class)))
-        .collect();
-    let sortable = list.fields.iter().filter(|field| field.sortable);
-    let sortable: Vec<_> = sortable.map(|field| field.name).collect();
-    if !sortable.is_empty() {
-        let names = sortable.join(", ");
-        let description = format!("A comma-separated list, `-` for descending, of: {names}.");
-        parameters.push(query("sort", &description));
-    }
-    parameters.extend(include(list));
-    if !list.paged {
-        return parameters;
-    }
-    parameters.push(query("page[size]", "1 to 1000, default 30."));
-    parameters.push(query("page[number]", "From 1."));
-    parameters.push(query(
-        "page[after]",
-        "A `nextCursor`, instead of `page[number]`.",
-    ));
-    parameters
+fn idempotency_key() -> Parameter {
+    let key = ObjectBuilder::new()
+        .schema_type(SchemaType::Type(Type::String))
+        .min_length(Some(1))
+        .max_length(Some(255))
+        .pattern(Some("^[ -~]{1,255}$"));
+    ParameterBuilder::new()
+        .name("Idempotency-Key")
+        .parameter_in(ParameterIn::Header)
+        .required(Required::False)
+        .description(Some(
+            "Makes the request safe to repeat for 24 hours: a repeated one returns the recorded \
+             response. 1 to 255 printable characters.",
+        ))
+        .schema(Some(key))
+        .example(Some(json!("order-2026-0042")))
+        .build()
 }
 
-fn include(list: &ListTable) -> Option<Parameter> {
-    let names: Vec<_> = list.includes.iter().map(|include| include.name).collect();
-    let description = format!("A comma-separated list of: {}.", names.join(", "));
-    (!names.is_empty()).then(|| query("include", &description))
+fn if_none_match() -> Parameter {
+    ParameterBuilder::new()
+        .name("If-None-Match")
+        .parameter_in(ParameterIn::Header)
+        .required(Required::False)
+        .description(Some(
+            "ETags that the client has; if one is current, the response is 304.",
+        ))
+        .schema(Some(text()))
+        .example(Some(json!("\"3q2f8Zc1u0m7yX5w\"")))
+        .build()
 }
 
-fn operators(class: Class) -> String {
-    match class {
-        Class::Id | Class::Code | Class::CaselessCode => "A value, `in:a,b` or `nin:a,b`.".into(),
-        Class::Enum(values) => {
-            format!("A value, `in:a,b` or `nin:a,b`, of: {}.", values.join(", "))
-        }
-        Class::Like => "A part of the text, a pattern with `%`, `like:` or `ilike:`.".into(),
-        Class::ILike => {
-            "A part of the text, ignoring case, a pattern with `%`, `like:` or `ilike:`.".into()
-        }
-        Class::Bool => "`true` or `false`.".into(),
-        Class::Search => {
-            "Words that must all occur, the last one as the start of a word, ignoring \
-                          case and accents. Without a sort, the best matches come first."
-                .into()
-        }
-        Class::Flag => "`true` or `false`; see the description of the list.".into(),
-        Class::Number | Class::Money => {
-            "A number, or `gt:`, `gte:`, `lt:`, `lte:` and a number.".into()
-        }
-        Class::Time => "A time, or `gt:`, `gte:`, `lt:`, `lte:` and a time (RFC 3339).".into(),
-    }
+fn query(
+    name: &str,
+    description: &str,
+    schema: impl Into<RefOr<Schema>>,
+    example: Option<Value>,
+) -> Parameter {
+    ParameterBuilder::new()
+        .name(name)
+        .parameter_in(ParameterIn::Query)
+        .required(Required::False)
+        .description(Some(description))
+        .schema(Some(schema))
+        .example(example)
+        .build()
+}
+
+fn text() -> RefOr<Schema> {
+    let text = ObjectBuilder::new().schema_type(SchemaType::Type(Type::String));
+    text.build().into()
+}
+
+fn enumeration(values: &[String]) -> RefOr<Schema> {
+    let text = ObjectBuilder::new().schema_type(SchemaType::Type(Type::String));
+    let values = values.iter().map(String::as_str);
+    text.enum_values(Some(values)).build().into()
 }

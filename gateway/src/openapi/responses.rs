@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use axum::http::{Method, StatusCode};
 use platform::error::Code;
+use serde_json::{Value, json};
 use utoipa::openapi::{
     ContentBuilder, ObjectBuilder, Ref, Response, ResponseBuilder, Responses, ResponsesBuilder,
     Schema,
@@ -78,17 +79,26 @@ fn not_modified() -> Response {
 
 /// Describes `{"data": resource}`, or `{"data": [resource], "total": n}` for a list.
 fn envelope(route: &Route, resource: Shape) -> Schema {
-    let typed = |of: Type| {
+    let typed = |of: Type, description: &str| {
         let object = ObjectBuilder::new().schema_type(SchemaType::Type(of));
-        Schema::Object(object.build())
+        Schema::Object(object.description(Some(description)).build())
     };
     let object = ObjectBuilder::new().required("data");
     let object = if route.list.is_some() {
         let rows = ArrayBuilder::new().items(resource.reference()).build();
         object
             .property("data", rows)
-            .property("total", typed(Type::Integer))
-            .property("nextCursor", typed(Type::String))
+            .property(
+                "total",
+                typed(Type::Integer, "Number of matching rows in all pages."),
+            )
+            .property(
+                "nextCursor",
+                typed(
+                    Type::String,
+                    "For `page[after]`; on every page but the last.",
+                ),
+            )
             .required("total")
     } else {
         object.property("data", resource.reference())
@@ -97,14 +107,50 @@ fn envelope(route: &Route, resource: Shape) -> Schema {
 }
 
 /// Returns the problems that the operations refer to, one a status, by name.
-pub(super) fn problems() -> impl Iterator<Item = (String, Response)> {
-    let statuses: BTreeSet<_> = Code::PUBLIC.iter().map(|code| code.http()).collect();
+pub(super) fn problems(routes: &[Route]) -> impl Iterator<Item = (String, Response)> {
+    let statuses: BTreeSet<_> = routes.iter().flat_map(statuses).collect();
     statuses.into_iter().map(|status| {
-        let codes = Code::PUBLIC.iter().filter(|code| code.http() == status);
+        let codes: Vec<_> = Code::PUBLIC
+            .iter()
+            .filter(|code| code.http() == status)
+            .collect();
         let lines: Vec<_> = codes
+            .iter()
             .map(|code| format!("`{code}`: {}", code.about()))
             .collect();
-        (name(status), problem(&lines.join("\n\n")))
+        let content = ContentBuilder::new()
+            .schema(Some(Shape::of::<ProblemDocument>().reference()))
+            .example(codes.first().map(|code| example(code)))
+            .build();
+        let response = ResponseBuilder::new()
+            .description(lines.join("\n\n"))
+            .content(PROBLEM_JSON, content)
+            .build();
+        (name(status), response)
+    })
+}
+
+/// Returns a problem with this code.
+fn example(code: &Code) -> Value {
+    let errors = match code.http() {
+        StatusCode::UNPROCESSABLE_ENTITY => json!([{
+            "field": "price",
+            "code": "precision",
+            "message": "has more than 8 decimals",
+        }]),
+        _ => json!([]),
+    };
+    json!({
+        "type": format!("/docs/errors#{code}"),
+        "title": code.title(),
+        "status": code.http().as_u16(),
+        "detail": code.about().replace('`', ""),
+        "instance": "/products",
+        "code": code.as_str(),
+        "errors": errors,
+        "data": {},
+        "requestId": "01927b3a-7d21-7f0e-8c55-6a1b2c3d4e5f",
+        "traceId": "4bf92f3577b34da6a3ce929d0e0e4736",
     })
 }
 
@@ -130,6 +176,7 @@ fn statuses(route: &Route) -> BTreeSet<StatusCode> {
     let mut statuses = BTreeSet::from([
         S::UNAUTHORIZED,
         S::FORBIDDEN,
+        S::TOO_MANY_REQUESTS,
         S::URI_TOO_LONG,
         S::REQUEST_HEADER_FIELDS_TOO_LARGE,
         S::INTERNAL_SERVER_ERROR,

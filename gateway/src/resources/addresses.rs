@@ -10,7 +10,7 @@ use super::{
     dto::{Raw, Time},
     result::{self, DataResult, ListResult, Located},
 };
-use crate::extract::{Action, Call, CustomData, ListParams, PathParams};
+use crate::extract::{Action, Call, CustomData, Id, ListParams, PathParams, Text};
 
 /// Characters of addresses that are encoded in a path segment.
 const NOT_IN_SEGMENT: &AsciiSet = &CONTROLS
@@ -51,9 +51,8 @@ pub(crate) struct NewAddress {
     /// `hd`: the next address of the asset's extended public key.
     provider: Option<String>,
     /// Needed with a provider.
-    asset_code: Option<String>,
-    wallet_id: Option<String>,
-    #[schema(value_type = Option<Object>)]
+    asset_code: Option<Text>,
+    wallet_id: Option<Id>,
     custom_data: Option<CustomData>,
 }
 
@@ -62,9 +61,9 @@ pub(crate) async fn create(call: Call, Action(body): Action<NewAddress>) -> Data
     let request = call.request(CreateAddressRequest {
         address: body.address,
         provider: body.provider,
-        asset_code: body.asset_code,
-        wallet_id: body.wallet_id,
-        custom_data: body.custom_data.map(|data| data.0),
+        asset_code: body.asset_code.map(Into::into),
+        wallet_id: body.wallet_id.map(Into::into),
+        custom_data: body.custom_data.map(Into::into),
     });
     let mut addresses = call.clients.addresses();
     result::created(addresses.create_address(request), |response| {

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     error::Problem,
-    extract::{Call, Json, ListParams, PathParams},
+    extract::{Call, Json, ListParams, PathParams, Title},
 };
 
 /// The credential of a back end.
@@ -37,7 +37,7 @@ pub(crate) struct ApiKey {
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct NewApiKey {
-    name: String,
+    name: Title,
     /// One or more of `admin`, `user`.
     roles: Vec<String>,
     /// RFC 3339, in the future; by default the key does not expire.
@@ -49,7 +49,7 @@ pub(crate) struct NewApiKey {
 /// The response holds the key itself. It is stored as a hash and cannot be shown again.
 pub(crate) async fn create(call: Call, Json(body): Json<NewApiKey>) -> DataResult<ApiKey> {
     let request = call.request(CreateApiKeyRequest {
-        name: body.name,
+        name: body.name.into(),
         roles: body.roles,
         expires_at: body.expires_at,
     });

@@ -1,6 +1,6 @@
 //! `/assets`
 
-use platform::{error::Failure, patch::Patch};
+use platform::patch::Patch;
 use proto::wallet::v1::{
     self as wire, CreateAssetRequest, GetAssetRequest, ListAssetsRequest, UpdateAssetRequest,
 };
@@ -10,7 +10,10 @@ use super::{
     dto::{self, Mask, Raw, Time},
     result::{self, DataResult, ListResult, Located},
 };
-use crate::extract::{Call, CustomData, Json, ListParams, PathParams};
+use crate::extract::{
+    AssetCode, Call, Change, CustomData, DecimalPlaces, Json, ListParams, PathParams, Symbol, Text,
+    Title,
+};
 
 /// A currency, token or kind of points.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
@@ -50,23 +53,21 @@ pub(crate) enum AssetType {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct NewAsset {
     /// 1 to 16 letters and digits; kept as written, unique without regard to case.
-    code: String,
+    code: AssetCode,
     /// 1 to 255 characters.
-    name: String,
+    name: Title,
     /// At most 16 characters.
-    symbol: Option<String>,
+    symbol: Option<Symbol>,
     /// Default `custom`.
     r#type: Option<AssetType>,
     /// 0 to 8, default 8.
-    decimal_places: Option<u32>,
+    decimal_places: Option<DecimalPlaces>,
     /// Default `true`.
     enabled: Option<bool>,
     /// At most 2048 characters.
-    logo: Option<String>,
+    logo: Option<Text>,
     /// At most 16 KiB.
-    #[schema(value_type = Option<Object>)]
     contract: Option<CustomData>,
-    #[schema(value_type = Option<Object>)]
     custom_data: Option<CustomData>,
 }
 
@@ -76,32 +77,32 @@ pub(crate) struct NewAsset {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct AssetPatch {
     #[serde(default)]
-    #[schema(value_type = Option<String>)]
-    name: Patch<String>,
+    #[schema(value_type = Title)]
+    name: Change<Title>,
     /// `null` clears it.
     #[serde(default)]
-    #[schema(value_type = Option<String>)]
-    symbol: Patch<String>,
+    #[schema(value_type = Option<Symbol>)]
+    symbol: Patch<Symbol>,
     #[serde(default)]
-    #[schema(value_type = Option<AssetType>)]
-    r#type: Patch<AssetType>,
+    #[schema(value_type = AssetType)]
+    r#type: Change<AssetType>,
     /// Never lowered once the asset has a transaction.
     #[serde(default)]
-    #[schema(value_type = Option<u32>)]
-    decimal_places: Patch<u32>,
+    #[schema(value_type = DecimalPlaces)]
+    decimal_places: Change<DecimalPlaces>,
     #[serde(default)]
-    #[schema(value_type = Option<bool>)]
-    enabled: Patch<bool>,
+    #[schema(value_type = bool)]
+    enabled: Change<bool>,
     /// `null` clears it.
     #[serde(default)]
-    #[schema(value_type = Option<String>)]
-    logo: Patch<String>,
+    #[schema(value_type = Option<Text>)]
+    logo: Patch<Text>,
     #[serde(default)]
-    #[schema(value_type = Option<Object>)]
-    contract: Patch<CustomData>,
+    #[schema(value_type = CustomData)]
+    contract: Change<CustomData>,
     #[serde(default)]
-    #[schema(value_type = Option<Object>)]
-    custom_data: Patch<CustomData>,
+    #[schema(value_type = CustomData)]
+    custom_data: Change<CustomData>,
 }
 
 /// Create an asset.
@@ -139,7 +140,7 @@ pub(crate) async fn update(
     path: PathParams,
     Json(body): Json<AssetPatch>,
 ) -> DataResult<Asset> {
-    let request = call.request(body.into_request(path.text("code").to_owned())?);
+    let request = call.request(body.into_request(path.text("code").to_owned()));
     result::data(call.clients.assets().update_asset(request), |response| {
         response.asset
     })
@@ -186,40 +187,35 @@ impl From<NewAsset> for CreateAssetRequest {
     fn from(body: NewAsset) -> Self {
         let kind = body.r#type.map_or(wire::AssetType::Unspecified, Into::into);
         Self {
-            code: body.code,
-            name: body.name,
-            symbol: body.symbol,
+            code: body.code.into(),
+            name: body.name.into(),
+            symbol: body.symbol.map(Into::into),
             r#type: kind.into(),
-            decimal_places: body.decimal_places,
+            decimal_places: body.decimal_places.map(Into::into),
             enabled: body.enabled,
-            logo: body.logo,
-            contract: body.contract.map(|contract| contract.0),
-            custom_data: body.custom_data.map(|data| data.0),
+            logo: body.logo.map(Into::into),
+            contract: body.contract.map(Into::into),
+            custom_data: body.custom_data.map(Into::into),
         }
     }
 }
 
 impl AssetPatch {
-    fn into_request(self, code: String) -> Result<UpdateAssetRequest, Failure> {
+    fn into_request(self, code: String) -> UpdateAssetRequest {
         let mut mask = Mask::default();
-        let places = self.decimal_places;
-        Ok(UpdateAssetRequest {
+        UpdateAssetRequest {
             code,
-            name: mask.required("name", "name", self.name),
+            name: mask.required("name", self.name),
             symbol: mask.nullable("symbol", self.symbol),
             r#type: mask
-                .required("type", "type", self.r#type)
-                .map(|kind| wire::AssetType::from(kind).into()),
-            decimal_places: mask.required("decimal_places", "decimalPlaces", places),
-            enabled: mask.required("enabled", "enabled", self.enabled),
+                .required("type", self.r#type)
+                .map(|kind: AssetType| wire::AssetType::from(kind).into()),
+            decimal_places: mask.required("decimal_places", self.decimal_places),
+            enabled: mask.required("enabled", self.enabled),
             logo: mask.nullable("logo", self.logo),
-            contract: mask
-                .required("contract", "contract", self.contract)
-                .map(|contract| contract.0),
-            custom_data: mask
-                .required("custom_data", "customData", self.custom_data)
-                .map(|data| data.0),
-            update_mask: mask.finish()?,
-        })
+            contract: mask.required("contract", self.contract),
+            custom_data: mask.required("custom_data", self.custom_data),
+            update_mask: mask.finish(),
+        }
     }
 }

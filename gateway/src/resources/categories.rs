@@ -1,9 +1,6 @@
 //! `/categories`
 
-use platform::{
-    error::{Code, Failure},
-    patch::Patch,
-};
+use platform::{error::Code, patch::Patch};
 use proto::catalog::v1::{
     self as wire, CreateCategoryRequest, DeleteCategoryRequest, GetCategoryRequest,
     ListCategoriesRequest, ReorderCategoryRequest, UpdateCategoryRequest,
@@ -14,7 +11,9 @@ use super::{
     dto::{Mask, Raw, Reorder, Time},
     result::{self, DataResult, EmptyResult, ListResult, Located},
 };
-use crate::extract::{Action, Call, CustomData, Json, ListParams, PathParams};
+use crate::extract::{
+    Action, Call, Change, CustomData, Description, Json, ListParams, PathParams, Rank, Text, Title,
+};
 
 /// A group of products.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
@@ -35,12 +34,11 @@ pub(crate) struct Category {
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct NewCategory {
-    title: String,
-    description: Option<String>,
+    title: Title,
+    description: Option<Description>,
     /// An http(s) URL, or a path below the media base URL.
-    image: Option<String>,
-    order: Option<String>,
-    #[schema(value_type = Option<Object>)]
+    image: Option<Text>,
+    order: Option<Rank>,
     custom_data: Option<CustomData>,
 }
 
@@ -49,20 +47,20 @@ pub(crate) struct NewCategory {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct CategoryPatch {
     #[serde(default)]
-    #[schema(value_type = Option<String>)]
-    title: Patch<String>,
+    #[schema(value_type = Title)]
+    title: Change<Title>,
     #[serde(default)]
-    #[schema(value_type = Option<String>)]
-    description: Patch<String>,
+    #[schema(value_type = Option<Description>)]
+    description: Patch<Description>,
     #[serde(default)]
-    #[schema(value_type = Option<String>)]
-    image: Patch<String>,
+    #[schema(value_type = Option<Text>)]
+    image: Patch<Text>,
     #[serde(default)]
-    #[schema(value_type = Option<String>)]
-    order: Patch<String>,
+    #[schema(value_type = Rank)]
+    order: Change<Rank>,
     #[serde(default)]
-    #[schema(value_type = Option<Object>)]
-    custom_data: Patch<CustomData>,
+    #[schema(value_type = CustomData)]
+    custom_data: Change<CustomData>,
 }
 
 /// Create a category.
@@ -102,7 +100,7 @@ pub(crate) async fn update(
     path: PathParams,
     Json(body): Json<CategoryPatch>,
 ) -> DataResult<Category> {
-    let request = call.request(body.into_request(path.id("id", Code::CategoryNotFound)?)?);
+    let request = call.request(body.into_request(path.id("id", Code::CategoryNotFound)?));
     result::data(
         call.clients.categories().update_category(request),
         |response| response.category,
@@ -125,7 +123,7 @@ pub(crate) async fn reorder(
 ) -> EmptyResult {
     let request = call.request(ReorderCategoryRequest {
         id: path.id("id", Code::CategoryNotFound)?,
-        subsequent_id: body.subsequent_id,
+        subsequent_id: body.subsequent_id.map(Into::into),
     });
     result::empty(call.clients.categories().reorder_category(request)).await
 }
@@ -154,28 +152,26 @@ impl From<wire::Category> for Category {
 impl From<NewCategory> for CreateCategoryRequest {
     fn from(body: NewCategory) -> Self {
         Self {
-            title: body.title,
-            description: body.description,
-            image: body.image,
-            order: body.order,
-            custom_data: body.custom_data.map(|data| data.0),
+            title: body.title.into(),
+            description: body.description.map(Into::into),
+            image: body.image.map(Into::into),
+            order: body.order.map(Into::into),
+            custom_data: body.custom_data.map(Into::into),
         }
     }
 }
 
 impl CategoryPatch {
-    fn into_request(self, id: String) -> Result<UpdateCategoryRequest, Failure> {
+    fn into_request(self, id: String) -> UpdateCategoryRequest {
         let mut mask = Mask::default();
-        Ok(UpdateCategoryRequest {
+        UpdateCategoryRequest {
             id,
-            title: mask.required("title", "title", self.title),
+            title: mask.required("title", self.title),
             description: mask.nullable("description", self.description),
             image: mask.nullable("image", self.image),
-            order: mask.required("order", "order", self.order),
-            custom_data: mask
-                .required("custom_data", "customData", self.custom_data)
-                .map(|data| data.0),
-            update_mask: mask.finish()?,
-        })
+            order: mask.required("order", self.order),
+            custom_data: mask.required("custom_data", self.custom_data),
+            update_mask: mask.finish(),
+        }
     }
 }

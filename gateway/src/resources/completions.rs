@@ -10,13 +10,13 @@ use super::{
     dto::Time,
     result::{self, DataResult, ListResult},
 };
-use crate::extract::{Call, Json, ListParams, PathParams};
+use crate::extract::{Call, Id, Json, ListParams, PathParams};
 
 /// A completion to record.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct NewCompletion {
-    user_id: String,
+    user_id: Id,
 }
 
 /// The completion of a task by a user.
@@ -42,7 +42,7 @@ pub(crate) async fn complete(
     let id = path.id("id", Code::TaskNotFound)?;
     let request = call.request(CompleteTaskRequest {
         id,
-        user_id: body.user_id,
+        user_id: body.user_id.into(),
     });
     result::data(call.clients.tasks().complete_task(request), |response| {
         response.completion

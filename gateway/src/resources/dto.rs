@@ -5,10 +5,9 @@ use prost_types::{FieldMask, Timestamp};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use platform::{
-    error::{Failure, FieldCode, Violations},
-    patch::Patch,
-};
+use platform::patch::Patch;
+
+use crate::extract::{Change, Id};
 
 /// A timestamp in ISO 8601, UTC, with milliseconds.
 #[derive(Debug, Clone, Serialize, utoipa::ToSchema)]
@@ -62,34 +61,27 @@ pub(crate) fn not_empty(text: String) -> Option<String> {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Reorder {
     /// The item to move right before; by default the item moves to the end.
-    pub(crate) subsequent_id: Option<String>,
+    pub(crate) subsequent_id: Option<Id>,
 }
 
-/// Collects the field mask of an update, refusing `null` where the field must keep a value.
+/// Collects the field mask of an update, with the values in their form of the wire.
 #[derive(Debug, Default)]
-pub(crate) struct Mask {
-    paths: Vec<String>,
-    violations: Violations,
-}
+pub(crate) struct Mask(Vec<String>);
 
 impl Mask {
     /// Adds a field that `null` clears.
-    pub(crate) fn nullable<T>(&mut self, path: &str, value: Patch<T>) -> Option<T> {
-        value.into_wire(path, &mut self.paths)
+    pub(crate) fn nullable<T: Into<W>, W>(&mut self, path: &str, value: Patch<T>) -> Option<W> {
+        value.into_wire(path, &mut self.0).map(Into::into)
     }
 
-    /// Adds a field that `null` cannot clear; `field` is its public name.
-    pub(crate) fn required<T>(&mut self, path: &str, field: &str, value: Patch<T>) -> Option<T> {
-        if matches!(value, Patch::Null) {
-            self.violations
-                .add(field, FieldCode::Required, "cannot be cleared");
-        }
-        value.into_wire(path, &mut self.paths)
+    /// Adds a field that keeps a value.
+    pub(crate) fn required<T: Into<W>, W>(&mut self, path: &str, value: Change<T>) -> Option<W> {
+        let patch = value.0.map_or(Patch::Absent, Patch::Set);
+        self.nullable(path, patch)
     }
 
-    /// Returns the mask, or the fields that were refused.
-    pub(crate) fn finish(self) -> Result<Option<FieldMask>, Failure> {
-        self.violations.finish()?;
-        Ok(Some(FieldMask { paths: self.paths }))
+    /// Returns the mask.
+    pub(crate) fn finish(self) -> Option<FieldMask> {
+        Some(FieldMask { paths: self.0 })
     }
 }

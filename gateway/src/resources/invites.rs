@@ -10,7 +10,7 @@ use super::{
     dto::{self, Raw, Time},
     result::{self, DataResult, EmptyResult, ListResult, Located},
 };
-use crate::extract::{Action, Call, Json, ListParams, NoFields, PathParams};
+use crate::extract::{Action, Call, Id, Json, ListParams, NoFields, PathParams};
 
 mod addresses;
 
@@ -47,7 +47,7 @@ pub(crate) struct NewInvite {
     /// The only email that may use the invite; by default any may.
     email: Option<String>,
     /// Default: the calling user, and nobody for an API key.
-    inviter_user_id: Option<String>,
+    inviter_user_id: Option<Id>,
 }
 
 /// Invites to send.
@@ -57,7 +57,7 @@ pub(crate) struct NewInvites {
     /// One address, or a list of at most 100.
     email: Addresses,
     /// Default: the calling user, and nobody for an API key.
-    inviter_user_id: Option<String>,
+    inviter_user_id: Option<Id>,
 }
 
 /// Whether a new user can sign up with a code.
@@ -78,7 +78,7 @@ pub(crate) struct InviteValidation {
 pub(crate) async fn create(call: Call, Action(body): Action<NewInvite>) -> DataResult<Invite> {
     let request = call.request(CreateInviteRequest {
         email: body.email,
-        inviter_user_id: body.inviter_user_id,
+        inviter_user_id: body.inviter_user_id.map(Into::into),
     });
     result::created(call.clients.invites().create_invite(request), |response| {
         response.invite
@@ -93,7 +93,7 @@ pub(crate) async fn create(call: Call, Action(body): Action<NewInvite>) -> DataR
 pub(crate) async fn send(call: Call, Json(body): Json<NewInvites>) -> EmptyResult {
     let request = call.request(SendInvitesRequest {
         emails: body.email.0,
-        inviter_user_id: body.inviter_user_id,
+        inviter_user_id: body.inviter_user_id.map(Into::into),
     });
     result::empty(call.clients.invites().send_invites(request)).await
 }

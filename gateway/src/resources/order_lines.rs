@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     error::Problem,
-    extract::{Action, Call, ListParams, PathParams},
+    extract::{Action, Call, ListParams, PathParams, UnitCount},
     respond::Data,
 };
 
@@ -100,7 +100,7 @@ pub(crate) struct OrderLineDetail {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Units {
     /// Default: all units left.
-    quantity: Option<u32>,
+    quantity: Option<UnitCount>,
 }
 
 /// List the lines of an order.
@@ -162,7 +162,7 @@ pub(crate) async fn fulfill(
     let message = FulfillOrderLineRequest {
         order_id,
         id,
-        quantity: body.quantity,
+        quantity: body.quantity.map(Into::into),
     };
     let mut fulfilment = call.clients.fulfilment();
     result::data(
@@ -182,7 +182,7 @@ pub(crate) async fn unfulfill(
     let message = UnfulfillOrderLineRequest {
         order_id,
         id,
-        quantity: body.quantity,
+        quantity: body.quantity.map(Into::into),
     };
     let mut fulfilment = call.clients.fulfilment();
     result::data(

@@ -14,7 +14,10 @@ use super::{
 };
 use crate::{
     error::Problem,
-    extract::{Action, Call, Json, JsonText, ListParams, NoFields, PathParams},
+    extract::{
+        Action, Amount, Call, Id, Json, ListParams, NoFields, PathParams, PositiveAmount,
+        TextOrList,
+    },
 };
 
 mod buyer;
@@ -71,8 +74,8 @@ pub(crate) struct Order {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct OrderPatch {
     #[serde(default)]
-    #[schema(value_type = Option<String>)]
-    tracking_id: Patch<String>,
+    #[schema(value_type = Option<Id>)]
+    tracking_id: Patch<Id>,
 }
 
 /// A payment of an order.
@@ -80,9 +83,9 @@ pub(crate) struct OrderPatch {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Payment {
     /// Default: the unpaid amount.
-    amount: Option<String>,
+    amount: Option<PositiveAmount>,
     /// Default: the buyer's primary wallet.
-    wallet_id: Option<String>,
+    wallet_id: Option<Id>,
 }
 
 /// A cancellation with its refund.
@@ -90,17 +93,16 @@ pub(crate) struct Payment {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Cancellation {
     /// Text or a list.
-    #[schema(value_type = Option<Object>)]
-    reason: Option<JsonText>,
+    reason: Option<TextOrList>,
     /// Default: the paid amount.
-    refund_amount: Option<String>,
+    refund_amount: Option<Amount>,
 }
 
 /// A fulfilment of an order.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Fulfilment {
-    tracking_id: Option<String>,
+    tracking_id: Option<Id>,
 }
 
 /// List orders.
@@ -142,7 +144,7 @@ pub(crate) async fn update(
     let message = UpdateOrderRequest {
         id: id(&path)?,
         tracking_id,
-        update_mask: mask.finish()?,
+        update_mask: mask.finish(),
     };
     let mut orders = call.clients.orders();
     let order = result::data(orders.update_order(call.request(message)), |response| {
@@ -160,8 +162,8 @@ pub(crate) async fn pay(
 ) -> DataResult<Order> {
     let message = PayOrderRequest {
         id: id(&path)?,
-        amount: body.amount,
-        wallet_id: body.wallet_id,
+        amount: body.amount.map(Into::into),
+        wallet_id: body.wallet_id.map(Into::into),
     };
     let mut orders = call.clients.orders();
     result::data(orders.pay_order(call.request(message)), |response| {
@@ -191,8 +193,8 @@ pub(crate) async fn cancel_by_client(
 async fn send_cancellation(call: Call, path: PathParams, body: Cancellation) -> DataResult<Order> {
     let message = CancelOrderRequest {
         id: id(&path)?,
-        reason: body.reason.map(|reason| reason.0),
-        refund_amount: body.refund_amount,
+        reason: body.reason.map(Into::into),
+        refund_amount: body.refund_amount.map(Into::into),
     };
     let mut orders = call.clients.orders();
     result::data(orders.cancel_order(call.request(message)), |response| {
@@ -209,7 +211,7 @@ pub(crate) async fn fulfill(
 ) -> DataResult<Order> {
     let message = FulfillOrderRequest {
         id: id(&path)?,
-        tracking_id: body.tracking_id,
+        tracking_id: body.tracking_id.map(Into::into),
     };
     let mut orders = call.clients.orders();
     result::data(orders.fulfill_order(call.request(message)), |response| {

@@ -12,7 +12,7 @@ use super::{
     questions::Question,
     result::{self, DataResult, EmptyResult, Located},
 };
-use crate::extract::{Action, Call, Json, PathParams};
+use crate::extract::{Action, Call, Id, Json, PathParams};
 
 /// The link between a product and a question.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
@@ -28,7 +28,7 @@ pub(crate) struct ProductQuestion {
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct NewProductQuestion {
-    question_id: String,
+    question_id: Id,
 }
 
 /// A question of a product.
@@ -48,7 +48,7 @@ pub(crate) async fn create(
 ) -> DataResult<ProductQuestion> {
     let request = call.request(CreateProductQuestionRequest {
         product_id: path.id("id", Code::ProductNotFound)?,
-        question_id: body.question_id,
+        question_id: body.question_id.into(),
     });
     let mut links = call.clients.product_questions();
     result::created(links.create_product_question(request), |response| {
@@ -76,7 +76,7 @@ pub(crate) async fn reorder(
     let request = call.request(ReorderProductQuestionRequest {
         product_id: path.id("productId", Code::ProductNotFound)?,
         question_id: path.id("id", Code::ProductQuestionNotFound)?,
-        subsequent_id: body.subsequent_id,
+        subsequent_id: body.subsequent_id.map(Into::into),
     });
     let mut links = call.clients.product_questions();
     result::empty(links.reorder_product_question(request)).await

@@ -11,7 +11,7 @@ use proto::catalog::v1::{
 use serde::Serialize;
 
 pub(crate) use self::bulk::{Import, export, import};
-pub(crate) use self::write::{NewProduct, ProductPatch};
+pub(crate) use self::write::{NewProduct, ProductPatch, TypeCode};
 use super::{
     categories::Category,
     dto::{self, Raw, Reorder, Time},
@@ -106,7 +106,7 @@ pub(crate) async fn update(
     path: PathParams,
     Json(body): Json<ProductPatch>,
 ) -> DataResult<Product> {
-    let request = call.request(body.into_request(path.id("id", Code::ProductNotFound)?)?);
+    let request = call.request(body.into_request(path.id("id", Code::ProductNotFound)?));
     result::data(
         call.clients.products().update_product(request),
         |response| response.product,
@@ -130,7 +130,7 @@ pub(crate) async fn reorder(
 ) -> EmptyResult {
     let request = call.request(ReorderProductRequest {
         id: path.id("id", Code::ProductNotFound)?,
-        subsequent_id: body.subsequent_id,
+        subsequent_id: body.subsequent_id.map(Into::into),
     });
     result::empty(call.clients.products().reorder_product(request)).await
 }

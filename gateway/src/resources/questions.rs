@@ -1,9 +1,6 @@
 //! `/questions` and `/question-types`
 
-use platform::{
-    error::{Code, Failure},
-    patch::Patch,
-};
+use platform::{error::Code, patch::Patch};
 use proto::catalog::v1::{
     self as wire, CreateQuestionRequest, DeleteQuestionRequest, GetQuestionRequest,
     ListQuestionTypesRequest, ListQuestionsRequest, UpdateQuestionRequest,
@@ -12,9 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     dto::{Mask, Raw, Time},
+    products::TypeCode,
     result::{self, DataResult, EmptyResult, ListResult, Located},
 };
-use crate::extract::{Call, CustomData, Json, ListParams, PathParams};
+use crate::extract::{Call, Change, CustomData, Description, Json, ListParams, PathParams, Title};
 
 /// A question to the buyers of a product.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
@@ -50,21 +48,30 @@ pub(crate) struct QuestionType {
     created_at: Option<Time>,
 }
 
+/// How a question is answered.
+#[derive(Debug, Clone, Copy, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum QuestionKind {
+    Date,
+    Multiple,
+    Single,
+    Text,
+    Time,
+}
+
 /// A question to create.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct NewQuestion {
-    title: String,
+    title: Title,
     /// `date`, `multiple`, `single`, `text` or `time`.
-    type_code: String,
+    type_code: QuestionKind,
     /// `digital`, `physical` or `service`.
-    product_type_code: String,
+    product_type_code: TypeCode,
     /// `single` and `multiple` need `values`: different texts.
-    #[schema(value_type = Option<Object>)]
     configurations: Option<CustomData>,
-    description: Option<String>,
+    description: Option<Description>,
     required: Option<bool>,
-    #[schema(value_type = Option<Object>)]
     custom_data: Option<CustomData>,
 }
 
@@ -73,26 +80,26 @@ pub(crate) struct NewQuestion {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct QuestionPatch {
     #[serde(default)]
-    #[schema(value_type = Option<String>)]
-    title: Patch<String>,
+    #[schema(value_type = Title)]
+    title: Change<Title>,
     #[serde(default)]
-    #[schema(value_type = Option<String>)]
-    type_code: Patch<String>,
+    #[schema(value_type = QuestionKind)]
+    type_code: Change<QuestionKind>,
     #[serde(default)]
-    #[schema(value_type = Option<String>)]
-    product_type_code: Patch<String>,
+    #[schema(value_type = TypeCode)]
+    product_type_code: Change<TypeCode>,
     #[serde(default)]
-    #[schema(value_type = Option<Object>)]
-    configurations: Patch<CustomData>,
+    #[schema(value_type = CustomData)]
+    configurations: Change<CustomData>,
     #[serde(default)]
-    #[schema(value_type = Option<String>)]
-    description: Patch<String>,
+    #[schema(value_type = Option<Description>)]
+    description: Patch<Description>,
     #[serde(default)]
-    #[schema(value_type = Option<bool>)]
-    required: Patch<bool>,
+    #[schema(value_type = bool)]
+    required: Change<bool>,
     #[serde(default)]
-    #[schema(value_type = Option<Object>)]
-    custom_data: Patch<CustomData>,
+    #[schema(value_type = CustomData)]
+    custom_data: Change<CustomData>,
 }
 
 /// Create a question.
@@ -144,7 +151,7 @@ pub(crate) async fn update(
     path: PathParams,
     Json(body): Json<QuestionPatch>,
 ) -> DataResult<Question> {
-    let request = call.request(body.into_request(path.id("id", Code::QuestionNotFound)?)?);
+    let request = call.request(body.into_request(path.id("id", Code::QuestionNotFound)?));
     result::data(
         call.clients.questions().update_question(request),
         |response| response.question,
@@ -198,36 +205,43 @@ impl From<wire::QuestionType> for QuestionType {
 impl From<NewQuestion> for CreateQuestionRequest {
     fn from(body: NewQuestion) -> Self {
         Self {
-            title: body.title,
-            type_code: body.type_code,
-            product_type_code: body.product_type_code,
-            configurations: body.configurations.map(|json| json.0),
-            description: body.description,
+            title: body.title.into(),
+            type_code: body.type_code.into(),
+            product_type_code: body.product_type_code.into(),
+            configurations: body.configurations.map(Into::into),
+            description: body.description.map(Into::into),
             required: body.required.unwrap_or_default(),
-            custom_data: body.custom_data.map(|data| data.0),
+            custom_data: body.custom_data.map(Into::into),
         }
     }
 }
 
+impl From<QuestionKind> for String {
+    fn from(kind: QuestionKind) -> Self {
+        match kind {
+            QuestionKind::Date => "date",
+            QuestionKind::Multiple => "multiple",
+            QuestionKind::Single => "single",
+            QuestionKind::Text => "text",
+            QuestionKind::Time => "time",
+        }
+        .to_owned()
+    }
+}
+
 impl QuestionPatch {
-    fn into_request(self, id: String) -> Result<UpdateQuestionRequest, Failure> {
+    fn into_request(self, id: String) -> UpdateQuestionRequest {
         let mut mask = Mask::default();
-        let configurations = mask.required("configurations", "configurations", self.configurations);
-        let kind = mask.required("type_code", "typeCode", self.type_code);
-        let product = self.product_type_code;
-        let product = mask.required("product_type_code", "productTypeCode", product);
-        Ok(UpdateQuestionRequest {
+        UpdateQuestionRequest {
             id,
-            title: mask.required("title", "title", self.title),
-            type_code: kind,
-            product_type_code: product,
-            configurations: configurations.map(|json| json.0),
+            title: mask.required("title", self.title),
+            type_code: mask.required("type_code", self.type_code),
+            product_type_code: mask.required("product_type_code", self.product_type_code),
+            configurations: mask.required("configurations", self.configurations),
             description: mask.nullable("description", self.description),
-            required: mask.required("required", "required", self.required),
-            custom_data: mask
-                .required("custom_data", "customData", self.custom_data)
-                .map(|data| data.0),
-            update_mask: mask.finish()?,
-        })
+            required: mask.required("required", self.required),
+            custom_data: mask.required("custom_data", self.custom_data),
+            update_mask: mask.finish(),
+        }
     }
 }

@@ -1,6 +1,5 @@
 //! `/rates`
 
-use platform::{error::Failure, patch::Patch};
 use proto::wallet::v1::{
     self as wire, CreateRateRequest, DeleteRateRequest, GetRateRequest, ListRatesRequest,
     UpdateRateRequest,
@@ -11,7 +10,7 @@ use super::{
     dto::{Mask, Raw, Time},
     result::{self, DataResult, EmptyResult, ListResult, Located},
 };
-use crate::extract::{Call, CustomData, Json, ListParams, PathParams};
+use crate::extract::{Call, Change, CustomData, ExchangeRate, Json, ListParams, PathParams, Text};
 
 /// The exchange rate of a pair of assets.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
@@ -34,12 +33,11 @@ pub(crate) struct Rate {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct NewRate {
     /// In any case.
-    base_asset_code: String,
+    base_asset_code: Text,
     /// In any case; another than the base asset.
-    quote_asset_code: String,
+    quote_asset_code: Text,
     /// More than 0.
-    rate: String,
-    #[schema(value_type = Option<Object>)]
+    rate: ExchangeRate,
     custom_data: Option<CustomData>,
 }
 
@@ -49,20 +47,20 @@ pub(crate) struct NewRate {
 pub(crate) struct RatePatch {
     /// More than 0.
     #[serde(default)]
-    #[schema(value_type = Option<String>)]
-    rate: Patch<String>,
+    #[schema(value_type = ExchangeRate)]
+    rate: Change<ExchangeRate>,
     #[serde(default)]
-    #[schema(value_type = Option<Object>)]
-    custom_data: Patch<CustomData>,
+    #[schema(value_type = CustomData)]
+    custom_data: Change<CustomData>,
 }
 
 /// Create a rate.
 pub(crate) async fn create(call: Call, Json(body): Json<NewRate>) -> DataResult<Rate> {
     let request = call.request(CreateRateRequest {
-        base_asset_code: body.base_asset_code,
-        quote_asset_code: body.quote_asset_code,
-        rate: body.rate,
-        custom_data: body.custom_data.map(|data| data.0),
+        base_asset_code: body.base_asset_code.into(),
+        quote_asset_code: body.quote_asset_code.into(),
+        rate: body.rate.into(),
+        custom_data: body.custom_data.map(Into::into),
     });
     result::created(call.clients.rates().create_rate(request), |response| {
         response.rate
@@ -98,7 +96,7 @@ pub(crate) async fn update(
     path: PathParams,
     Json(body): Json<RatePatch>,
 ) -> DataResult<Rate> {
-    let request = call.request(body.into_request(pair(&path))?);
+    let request = call.request(body.into_request(pair(&path)));
     result::data(call.clients.rates().update_rate(request), |response| {
         response.rate
     })
@@ -141,17 +139,15 @@ impl From<wire::Rate> for Rate {
 }
 
 impl RatePatch {
-    fn into_request(self, pair: (String, String)) -> Result<UpdateRateRequest, Failure> {
+    fn into_request(self, pair: (String, String)) -> UpdateRateRequest {
         let mut mask = Mask::default();
         let (base_asset_code, quote_asset_code) = pair;
-        Ok(UpdateRateRequest {
+        UpdateRateRequest {
             base_asset_code,
             quote_asset_code,
-            rate: mask.required("rate", "rate", self.rate),
-            custom_data: mask
-                .required("custom_data", "customData", self.custom_data)
-                .map(|data| data.0),
-            update_mask: mask.finish()?,
-        })
+            rate: mask.required("rate", self.rate),
+            custom_data: mask.required("custom_data", self.custom_data),
+            update_mask: mask.finish(),
+        }
     }
 }

@@ -1,9 +1,6 @@
 //! `/tasks`
 
-use platform::{
-    error::{Code, Failure},
-    patch::Patch,
-};
+use platform::{error::Code, patch::Patch};
 use proto::identity::v1::{
     self as wire, CreateTaskRequest, DeleteTaskRequest, GetTaskRequest, ListTasksRequest,
     ReorderTaskRequest, UpdateTaskRequest,
@@ -14,7 +11,10 @@ use super::{
     dto::{self, Mask, Raw, Reorder, Time},
     result::{self, DataResult, EmptyResult, ListResult, Located},
 };
-use crate::extract::{Action, Call, CustomData, Json, ListParams, PathParams};
+use crate::extract::{
+    Action, Call, Change, CustomData, Description, Json, ListParams, PathParams, PositiveAmount,
+    Rank, Text, Title,
+};
 
 /// A task that a user completes once for a reward.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
@@ -58,18 +58,17 @@ pub(crate) enum TaskType {
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct NewTask {
-    name: String,
-    description: String,
+    name: Title,
+    description: Description,
     r#type: TaskType,
-    amount: String,
-    button_label: Option<String>,
-    survey_url: Option<String>,
-    image: Option<String>,
-    thumbnail: Option<String>,
-    order: Option<String>,
+    amount: PositiveAmount,
+    button_label: Option<Text>,
+    survey_url: Option<Text>,
+    image: Option<Text>,
+    thumbnail: Option<Text>,
+    order: Option<Rank>,
     enabled: Option<bool>,
     featured: Option<bool>,
-    #[schema(value_type = Option<Object>)]
     custom_data: Option<CustomData>,
 }
 
@@ -78,43 +77,43 @@ pub(crate) struct NewTask {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct TaskPatch {
     #[serde(default)]
-    #[schema(value_type = Option<String>)]
-    name: Patch<String>,
+    #[schema(value_type = Title)]
+    name: Change<Title>,
     #[serde(default)]
-    #[schema(value_type = Option<String>)]
-    description: Patch<String>,
+    #[schema(value_type = Description)]
+    description: Change<Description>,
     #[serde(default)]
-    #[schema(value_type = Option<TaskType>)]
-    r#type: Patch<TaskType>,
+    #[schema(value_type = TaskType)]
+    r#type: Change<TaskType>,
     /// The reward, in the asset that the task was created with.
     #[serde(default)]
-    #[schema(value_type = Option<String>)]
-    amount: Patch<String>,
+    #[schema(value_type = PositiveAmount)]
+    amount: Change<PositiveAmount>,
     #[serde(default)]
-    #[schema(value_type = Option<String>)]
-    button_label: Patch<String>,
+    #[schema(value_type = Option<Text>)]
+    button_label: Patch<Text>,
     /// An http(s) URL.
     #[serde(default)]
-    #[schema(value_type = Option<String>)]
-    survey_url: Patch<String>,
+    #[schema(value_type = Option<Text>)]
+    survey_url: Patch<Text>,
     #[serde(default)]
-    #[schema(value_type = Option<String>)]
-    image: Patch<String>,
+    #[schema(value_type = Option<Text>)]
+    image: Patch<Text>,
     #[serde(default)]
-    #[schema(value_type = Option<String>)]
-    thumbnail: Patch<String>,
+    #[schema(value_type = Option<Text>)]
+    thumbnail: Patch<Text>,
     #[serde(default)]
-    #[schema(value_type = Option<String>)]
-    order: Patch<String>,
+    #[schema(value_type = Rank)]
+    order: Change<Rank>,
     #[serde(default)]
-    #[schema(value_type = Option<bool>)]
-    enabled: Patch<bool>,
+    #[schema(value_type = bool)]
+    enabled: Change<bool>,
     #[serde(default)]
-    #[schema(value_type = Option<bool>)]
-    featured: Patch<bool>,
+    #[schema(value_type = bool)]
+    featured: Change<bool>,
     #[serde(default)]
-    #[schema(value_type = Option<Object>)]
-    custom_data: Patch<CustomData>,
+    #[schema(value_type = CustomData)]
+    custom_data: Change<CustomData>,
 }
 
 /// Create a task.
@@ -152,7 +151,7 @@ pub(crate) async fn update(
     path: PathParams,
     Json(body): Json<TaskPatch>,
 ) -> DataResult<Task> {
-    let request = call.request(body.into_request(path.id("id", Code::TaskNotFound)?)?);
+    let request = call.request(body.into_request(path.id("id", Code::TaskNotFound)?));
     result::data(call.clients.tasks().update_task(request), |response| {
         response.task
     })
@@ -174,7 +173,7 @@ pub(crate) async fn reorder(
 ) -> EmptyResult {
     let request = call.request(ReorderTaskRequest {
         id: path.id("id", Code::TaskNotFound)?,
-        subsequent_id: body.subsequent_id,
+        subsequent_id: body.subsequent_id.map(Into::into),
     });
     result::empty(call.clients.tasks().reorder_task(request)).await
 }
@@ -224,43 +223,41 @@ impl From<TaskType> for wire::TaskType {
 impl From<NewTask> for CreateTaskRequest {
     fn from(body: NewTask) -> Self {
         Self {
-            name: body.name,
-            description: body.description,
+            name: body.name.into(),
+            description: body.description.into(),
             r#type: wire::TaskType::from(body.r#type).into(),
-            amount: body.amount,
-            button_label: body.button_label,
-            survey_url: body.survey_url,
-            image: body.image,
-            thumbnail: body.thumbnail,
-            order: body.order,
+            amount: body.amount.into(),
+            button_label: body.button_label.map(Into::into),
+            survey_url: body.survey_url.map(Into::into),
+            image: body.image.map(Into::into),
+            thumbnail: body.thumbnail.map(Into::into),
+            order: body.order.map(Into::into),
             enabled: body.enabled,
             featured: body.featured.unwrap_or_default(),
-            custom_data: body.custom_data.map(|data| data.0),
+            custom_data: body.custom_data.map(Into::into),
         }
     }
 }
 
 impl TaskPatch {
-    fn into_request(self, id: String) -> Result<UpdateTaskRequest, Failure> {
+    fn into_request(self, id: String) -> UpdateTaskRequest {
         let mut mask = Mask::default();
-        let kind = mask.required("type", "type", self.r#type);
-        Ok(UpdateTaskRequest {
+        let kind: Option<TaskType> = mask.required("type", self.r#type);
+        UpdateTaskRequest {
             id,
-            name: mask.required("name", "name", self.name),
-            description: mask.required("description", "description", self.description),
+            name: mask.required("name", self.name),
+            description: mask.required("description", self.description),
             r#type: kind.map(|kind| wire::TaskType::from(kind).into()),
-            amount: mask.required("amount", "amount", self.amount),
+            amount: mask.required("amount", self.amount),
             button_label: mask.nullable("button_label", self.button_label),
             survey_url: mask.nullable("survey_url", self.survey_url),
             image: mask.nullable("image", self.image),
             thumbnail: mask.nullable("thumbnail", self.thumbnail),
-            order: mask.required("order", "order", self.order),
-            enabled: mask.required("enabled", "enabled", self.enabled),
-            featured: mask.required("featured", "featured", self.featured),
-            custom_data: mask
-                .required("custom_data", "customData", self.custom_data)
-                .map(|data| data.0),
-            update_mask: mask.finish()?,
-        })
+            order: mask.required("order", self.order),
+            enabled: mask.required("enabled", self.enabled),
+            featured: mask.required("featured", self.featured),
+            custom_data: mask.required("custom_data", self.custom_data),
+            update_mask: mask.finish(),
+        }
     }
 }

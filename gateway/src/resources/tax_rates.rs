@@ -1,9 +1,6 @@
 //! `/tax-rates`
 
-use platform::{
-    error::{Code, Failure},
-    patch::Patch,
-};
+use platform::error::Code;
 use proto::catalog::v1::{
     self as wire, CreateTaxRateRequest, DeleteTaxRateRequest, GetTaxRateRequest,
     ListTaxRatesRequest, UpdateTaxRateRequest,
@@ -14,7 +11,7 @@ use super::{
     dto::{Mask, Time},
     result::{self, DataResult, EmptyResult, ListResult, Located},
 };
-use crate::extract::{Call, Json, ListParams, PathParams};
+use crate::extract::{Call, Change, Json, ListParams, PathParams, Percent, Title};
 
 /// A percentage added to net prices.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
@@ -32,8 +29,8 @@ pub(crate) struct TaxRate {
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct NewTaxRate {
-    name: String,
-    rate: String,
+    name: Title,
+    rate: Percent,
 }
 
 /// Changes of a tax rate; fields left out stay.
@@ -41,18 +38,18 @@ pub(crate) struct NewTaxRate {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct TaxRatePatch {
     #[serde(default)]
-    #[schema(value_type = Option<String>)]
-    name: Patch<String>,
+    #[schema(value_type = Title)]
+    name: Change<Title>,
     #[serde(default)]
-    #[schema(value_type = Option<String>)]
-    rate: Patch<String>,
+    #[schema(value_type = Percent)]
+    rate: Change<Percent>,
 }
 
 /// Create a tax rate.
 pub(crate) async fn create(call: Call, Json(body): Json<NewTaxRate>) -> DataResult<TaxRate> {
     let request = call.request(CreateTaxRateRequest {
-        name: body.name,
-        rate: body.rate,
+        name: body.name.into(),
+        rate: body.rate.into(),
     });
     result::created(
         call.clients.tax_rates().create_tax_rate(request),
@@ -88,7 +85,7 @@ pub(crate) async fn update(
     path: PathParams,
     Json(body): Json<TaxRatePatch>,
 ) -> DataResult<TaxRate> {
-    let request = call.request(body.into_request(path.id("id", Code::TaxRateNotFound)?)?);
+    let request = call.request(body.into_request(path.id("id", Code::TaxRateNotFound)?));
     result::data(
         call.clients.tax_rates().update_tax_rate(request),
         |response| response.tax_rate,
@@ -123,13 +120,13 @@ impl From<wire::TaxRate> for TaxRate {
 }
 
 impl TaxRatePatch {
-    fn into_request(self, id: String) -> Result<UpdateTaxRateRequest, Failure> {
+    fn into_request(self, id: String) -> UpdateTaxRateRequest {
         let mut mask = Mask::default();
-        Ok(UpdateTaxRateRequest {
+        UpdateTaxRateRequest {
             id,
-            name: mask.required("name", "name", self.name),
-            rate: mask.required("rate", "rate", self.rate),
-            update_mask: mask.finish()?,
-        })
+            name: mask.required("name", self.name),
+            rate: mask.required("rate", self.rate),
+            update_mask: mask.finish(),
+        }
     }
 }

@@ -1,9 +1,6 @@
 //! `/wallets`
 
-use platform::{
-    error::{Code, Failure},
-    patch::Patch,
-};
+use platform::{error::Code, patch::Patch};
 use proto::wallet::v1::{
     self as wire, CreateWalletRequest, GetTotalBalanceRequest, GetWalletBalanceRequest,
     GetWalletRequest, ListMovementsRequest, ListTransactionsRequest, ListWalletsRequest,
@@ -17,7 +14,9 @@ use super::{
     result::{self, DataResult, ListResult, Located},
     transactions::Transaction,
 };
-use crate::extract::{Action, At, Call, CustomData, Json, ListParams, PathParams};
+use crate::extract::{
+    Action, At, Call, Change, CustomData, Id, Json, ListParams, Name, PathParams,
+};
 
 /// A wallet with balances in many assets.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
@@ -57,10 +56,9 @@ pub(crate) struct BalanceEntry {
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct NewWallet {
-    name: Option<String>,
-    owner_id: Option<String>,
+    name: Option<Name>,
+    owner_id: Option<Id>,
     locked: Option<bool>,
-    #[schema(value_type = Option<Object>)]
     custom_data: Option<CustomData>,
 }
 
@@ -69,17 +67,17 @@ pub(crate) struct NewWallet {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct WalletPatch {
     #[serde(default)]
-    #[schema(value_type = Option<String>)]
-    name: Patch<String>,
+    #[schema(value_type = Name)]
+    name: Change<Name>,
     #[serde(default)]
-    #[schema(value_type = Option<String>)]
-    owner_id: Patch<String>,
+    #[schema(value_type = Option<Id>)]
+    owner_id: Patch<Id>,
     #[serde(default)]
-    #[schema(value_type = Option<bool>)]
-    locked: Patch<bool>,
+    #[schema(value_type = bool)]
+    locked: Change<bool>,
     #[serde(default)]
-    #[schema(value_type = Option<Object>)]
-    custom_data: Patch<CustomData>,
+    #[schema(value_type = CustomData)]
+    custom_data: Change<CustomData>,
 }
 
 /// Create a wallet.
@@ -117,7 +115,7 @@ pub(crate) async fn update(
     path: PathParams,
     Json(body): Json<WalletPatch>,
 ) -> DataResult<Wallet> {
-    let request = call.request(body.into_request(path.id("id", Code::WalletNotFound)?)?);
+    let request = call.request(body.into_request(path.id("id", Code::WalletNotFound)?));
     result::data(call.clients.wallets().update_wallet(request), |response| {
         response.wallet
     })
@@ -231,27 +229,25 @@ impl From<wire::BalanceEntry> for BalanceEntry {
 impl From<NewWallet> for CreateWalletRequest {
     fn from(body: NewWallet) -> Self {
         Self {
-            name: body.name,
-            owner_id: body.owner_id,
+            name: body.name.map(Into::into),
+            owner_id: body.owner_id.map(Into::into),
             locked: body.locked.unwrap_or_default(),
-            custom_data: body.custom_data.map(|data| data.0),
+            custom_data: body.custom_data.map(Into::into),
             operation_id: None,
         }
     }
 }
 
 impl WalletPatch {
-    fn into_request(self, id: String) -> Result<UpdateWalletRequest, Failure> {
+    fn into_request(self, id: String) -> UpdateWalletRequest {
         let mut mask = Mask::default();
-        Ok(UpdateWalletRequest {
+        UpdateWalletRequest {
             id,
-            name: mask.required("name", "name", self.name),
+            name: mask.required("name", self.name),
             owner_id: mask.nullable("owner_id", self.owner_id),
-            locked: mask.required("locked", "locked", self.locked),
-            custom_data: mask
-                .required("custom_data", "customData", self.custom_data)
-                .map(|data| data.0),
-            update_mask: mask.finish()?,
-        })
+            locked: mask.required("locked", self.locked),
+            custom_data: mask.required("custom_data", self.custom_data),
+            update_mask: mask.finish(),
+        }
     }
 }

@@ -2,10 +2,7 @@
 
 use std::time::Duration;
 
-use platform::{
-    error::{Code, Failure},
-    patch::Patch,
-};
+use platform::error::Code;
 use proto::identity::v1::{
     self as wire, CreateWebhookRequest, CreateWebhookResponse, DeleteWebhookRequest,
     GetWebhookRequest, ListWebhooksRequest, PingWebhookRequest, RotateWebhookSecretRequest,
@@ -19,7 +16,7 @@ use super::{
 };
 use crate::{
     error::Problem,
-    extract::{Action, Call, Json, ListParams, NoFields, PathParams},
+    extract::{Action, Call, Change, Json, ListParams, NoFields, PathParams},
 };
 
 pub(crate) mod deliveries;
@@ -68,18 +65,18 @@ pub(crate) struct NewWebhook {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct WebhookPatch {
     #[serde(default)]
-    #[schema(value_type = Option<String>)]
-    url: Patch<String>,
+    #[schema(value_type = String)]
+    url: Change<String>,
     #[serde(default)]
-    #[schema(value_type = Option<Vec<String>>)]
-    events: Patch<Vec<String>>,
+    #[schema(value_type = Vec<String>)]
+    events: Change<Vec<String>>,
     #[serde(default)]
-    #[schema(value_type = Option<String>)]
-    description: Patch<String>,
+    #[schema(value_type = String)]
+    description: Change<String>,
     /// One that is enabled again continues with the events of the last three days that it lacks.
     #[serde(default)]
-    #[schema(value_type = Option<bool>)]
-    enabled: Patch<bool>,
+    #[schema(value_type = bool)]
+    enabled: Change<bool>,
 }
 
 /// The result of a ping.
@@ -135,7 +132,7 @@ pub(crate) async fn update(
     path: PathParams,
     Json(body): Json<WebhookPatch>,
 ) -> DataResult<Webhook> {
-    let request = call.request(body.into_request(id(&path)?)?);
+    let request = call.request(body.into_request(id(&path)?));
     result::data(
         call.clients.webhooks().update_webhook(request),
         |response| response.webhook,
@@ -231,17 +228,15 @@ impl From<wire::PingWebhookResponse> for WebhookPing {
 }
 
 impl WebhookPatch {
-    fn into_request(self, id: String) -> Result<UpdateWebhookRequest, Failure> {
+    fn into_request(self, id: String) -> UpdateWebhookRequest {
         let mut mask = Mask::default();
-        Ok(UpdateWebhookRequest {
+        UpdateWebhookRequest {
             id,
-            url: mask.required("url", "url", self.url),
-            events: mask
-                .required("events", "events", self.events)
-                .unwrap_or_default(),
-            description: mask.required("description", "description", self.description),
-            enabled: mask.required("enabled", "enabled", self.enabled),
-            update_mask: mask.finish()?,
-        })
+            url: mask.required("url", self.url),
+            events: mask.required("events", self.events).unwrap_or_default(),
+            description: mask.required("description", self.description),
+            enabled: mask.required("enabled", self.enabled),
+            update_mask: mask.finish(),
+        }
     }
 }

@@ -41,8 +41,8 @@ pub(crate) struct Route {
     /// Whether the response shows a secret. It is not compressed: its length would tell about it.
     pub(crate) secret: bool,
     pub(crate) deprecation: Option<Deprecation>,
-    /// Names and descriptions of the query parameters besides those of the list.
-    pub(crate) query_params: Vec<(&'static str, &'static str)>,
+    /// Names, descriptions and examples of the query parameters besides those of the list.
+    pub(crate) query_params: Vec<(&'static str, &'static str, &'static str)>,
     pub(super) handler: MethodRouter<App>,
 }
 
@@ -196,8 +196,13 @@ impl Route {
     }
 
     /// Takes a query parameter besides those of the list.
-    pub(super) fn query_param(mut self, name: &'static str, description: &'static str) -> Self {
-        self.query_params.push((name, description));
+    pub(super) fn query_param(
+        mut self,
+        name: &'static str,
+        description: &'static str,
+        example: &'static str,
+    ) -> Self {
+        self.query_params.push((name, description, example));
         self
     }
 

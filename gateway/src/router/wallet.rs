@@ -117,6 +117,7 @@ fn wallet_routes() -> Vec<Route> {
             .query_param(
                 "at",
                 "A past moment (RFC 3339): the balance as it was then.",
+                "2026-01-31T10:00:00.000Z",
             ),
         get("/wallets/{id}/movements", User, wallets::movements)
             .page::<Movement>(&lists::MOVEMENTS),

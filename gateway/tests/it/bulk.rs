@@ -7,7 +7,7 @@ use proto::catalog::v1::{
 use serde_json::{Value, json};
 use tonic::Status;
 
-use crate::harness::{Exchange, TestApp, problem};
+use crate::harness::{Exchange, ID, TestApp, problem};
 
 pub const NDJSON: &str = "application/x-ndjson";
 pub const JSON: &str = "application/json";
@@ -38,7 +38,7 @@ pub fn lines(exchange: &Exchange) -> Vec<(u64, &str)> {
 }
 
 pub fn product(name: &str) -> String {
-    json!({"name": name, "categoryId": "c", "price": "1"}).to_string()
+    json!({"name": name, "categoryId": ID, "price": "1"}).to_string()
 }
 
 #[tokio::test]
@@ -54,7 +54,7 @@ async fn an_import_responds_with_what_was_created() {
             "lines": [
               {
                 "product": {
-                  "category_id": "c",
+                  "category_id": "01920000-0000-7000-8000-000000000001",
                   "name": "a",
                   "price": "1"
                 }

@@ -159,7 +159,7 @@ async fn replays_are_marked_whatever_the_response() {
         (
             "OrderService/CreateOrder",
             "/orders",
-            json!({"userId": "u", "lines": []}),
+            json!({"userId": ID, "lines": [{"productId": ID}]}),
             201,
         ),
         (

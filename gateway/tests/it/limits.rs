@@ -16,8 +16,8 @@ const MIB: usize = 1024 * 1024;
 
 /// A body of exactly this many bytes.
 fn category(bytes: usize) -> String {
-    let title = "x".repeat(bytes - r#"{"title":""}"#.len());
-    format!(r#"{{"title":"{title}"}}"#)
+    let body = r#"{"title":"x"}"#;
+    format!("{body}{}", " ".repeat(bytes - body.len()))
 }
 
 #[tokio::test]

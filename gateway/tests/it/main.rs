@@ -7,6 +7,7 @@ mod operations;
 mod samples;
 
 mod access;
+mod bodies;
 mod bulk;
 mod bulk_bodies;
 mod coding;
@@ -23,6 +24,7 @@ mod lists;
 mod media_types;
 mod methods;
 mod openapi;
+mod openapi_complete;
 mod patches;
 mod problems;
 mod rate_limits;

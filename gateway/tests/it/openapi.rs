@@ -3,13 +3,12 @@
 use std::collections::HashSet;
 
 use platform::error::{Code, FieldCode};
-use serde_json::Value;
 
 use crate::harness::TestApp;
 
 #[test]
 fn the_committed_document_is_current() {
-    let current = gateway::openapi_document().to_pretty_json().expect("JSON");
+    let current = format!("{:#}", gateway::openapi_document());
     let committed = include_str!("../../openapi.json");
     assert!(
         current == committed.trim_end(),
@@ -19,8 +18,8 @@ fn the_committed_document_is_current() {
 
 #[test]
 fn references_resolve_and_operation_ids_are_unique() {
-    let text = gateway::openapi_document().to_json().expect("JSON");
-    let document: Value = serde_json::from_str(&text).expect("JSON");
+    let document = gateway::openapi_document();
+    let text = document.to_string();
     for reference in text.split("\"#/").skip(1) {
         let path = reference.split('"').next().expect("a path");
         assert!(
@@ -99,6 +98,7 @@ fn operations_list_their_statuses() {
                 ("413", writes && method != "delete"),
                 ("415", writes && method != "delete"),
                 ("422", writes && method != "delete"),
+                ("429", true),
                 ("503", true),
                 ("default", true),
             ] {

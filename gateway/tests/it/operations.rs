@@ -22,7 +22,7 @@ pub enum Access {
 }
 
 /// One operation of the API.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Operation {
     pub method: String,
     /// With parameters in braces.
@@ -30,7 +30,10 @@ pub struct Operation {
     pub access: Access,
     /// The documented status of success.
     pub success: u16,
-    body: Option<Value>,
+    /// A complete body.
+    pub body: Option<Value>,
+    /// Its schema.
+    pub schema: Option<String>,
     /// Whether the body cannot be left out.
     pub needs_body: bool,
     /// Of the body.
@@ -63,7 +66,8 @@ impl Operation {
         };
         let schema = &content[media_type]["schema"]["$ref"];
         let schema = schema.as_str().and_then(|name| name.rsplit('/').next());
-        let mut body = schema.map(samples::body);
+        let schema = schema.map(str::to_owned);
+        let mut body = schema.as_deref().map(samples::body);
         if let Some(dry_run) = body.as_mut().and_then(|body| body.get_mut("dryRun")) {
             // A dry run creates nothing.
             *dry_run = Value::Bool(false);
@@ -83,6 +87,7 @@ impl Operation {
             access,
             success: success.expect("a status of success"),
             body,
+            schema,
             needs_body: operation["requestBody"]["required"] == true,
             media_type,
             is_list: response["properties"]["total"].is_object(),

@@ -212,13 +212,13 @@ async fn a_value_is_named_and_sent() {
         ),
         (
             "/orders/{id}",
-            json!({"trackingId": "T1"}),
-            json!({"tracking_id": "T1", "update_mask": "trackingId"}),
+            json!({"trackingId": ID}),
+            json!({"tracking_id": ID, "update_mask": "trackingId"}),
         ),
         (
             "/order/{id}",
-            json!({"trackingId": "T1"}),
-            json!({"tracking_id": "T1", "update_mask": "trackingId"}),
+            json!({"trackingId": ID}),
+            json!({"tracking_id": ID, "update_mask": "trackingId"}),
         ),
         (
             "/wallets/{id}",

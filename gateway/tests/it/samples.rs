@@ -101,8 +101,9 @@ fn fill_schema(schema: &Value, name: &str, schemas: &Value) -> Value {
         Value::Array(kinds) => kinds.iter().find(|kind| *kind != "null").expect("a type"),
         kind => kind,
     };
-    match kind.as_str().expect("a type") {
-        "string" => json!(name),
+    match kind.as_str().unwrap_or("any") {
+        "string" => json!(text(schema, name)),
+        "any" => json!(name),
         "integer" => json!(3),
         "boolean" => json!(true),
         "array" => json!([fill_schema(&schema["items"], name, schemas)]),
@@ -112,6 +113,37 @@ fn fill_schema(schema: &Value, name: &str, schemas: &Value) -> Value {
         },
         kind => panic!("{name}: no sample of {kind}"),
     }
+}
+
+/// Returns a text of the schema's form, which tells fields apart.
+fn text(schema: &Value, name: &str) -> String {
+    let number = name.bytes().fold(7, |number: u32, byte| {
+        number.wrapping_mul(31).wrapping_add(byte.into())
+    });
+    match (schema["format"].as_str(), schema["pattern"].as_str()) {
+        (Some("uuid"), _) => format!("01920000-0000-7000-8000-{number:012x}"),
+        (_, Some(pattern)) if pattern.contains("[0-9]{1,") => format!("{}.5", number % 99 + 1),
+        _ => name.to_owned(),
+    }
+}
+
+/// Returns the schema of an object with its references resolved, and whether it may be `null`.
+pub fn resolve(schema: &Value) -> (Value, bool) {
+    let schemas = &openapi()["components"]["schemas"];
+    if let Some(reference) = schema["$ref"].as_str() {
+        let target = reference.rsplit('/').next().expect("a name");
+        return (schemas[target].clone(), false);
+    }
+    let is_null = |schema: &Value| schema["type"] == "null";
+    if let Some(choices) = schema["oneOf"].as_array()
+        && choices.iter().any(is_null)
+    {
+        let choice = choices.iter().find(|choice| !is_null(choice));
+        return (resolve(choice.expect("more than null")).0, true);
+    }
+    let kinds = schema["type"].as_array();
+    let nullable = kinds.is_some_and(|kinds| kinds.iter().any(|kind| kind == "null"));
+    (schema.clone(), nullable)
 }
 
 fn object(properties: &Map<String, Value>, schemas: &Value) -> Value {

@@ -2,100 +2,73 @@
 
 use platform::{
     clock::to_proto,
-    error::{Failure, FieldCode, Violations},
+    error::{Failure, FieldCode, InvalidValue},
+    fields::{CHECKED, Fields, required},
     money::Amount,
-    patch::Patch,
     rank::Rank,
+    text,
 };
 use proto::identity::v1::{self as wire, CreateTaskRequest, UpdateTaskRequest};
 
 use super::model::{Completion, NewTask, Task, TaskId, TaskPatch, TaskType, media_url};
 use crate::{
-    fields::{self, MAX_DESCRIPTION, MAX_NAME, MAX_TEXT},
+    fields::{self, MAX_DESCRIPTION, MAX_NAME, cleared},
     user::UserId,
 };
 
 /// Decodes a creation. The error names every invalid field.
 pub(crate) fn new_task(request: CreateTaskRequest) -> Result<NewTask, Failure> {
-    let mut violations = Violations::default();
-    let v = &mut violations;
-    let kind = kind(v, request.r#type());
-    let amount = amount(v, &request.amount);
-    check_name(v, &request.name);
-    fields::check_text(v, "description", &request.description, MAX_DESCRIPTION);
-    let button_label = fields::optional_text(v, "buttonLabel", request.button_label, MAX_TEXT);
-    let survey_url = fields::optional_url(v, "surveyUrl", request.survey_url);
-    let image = fields::optional_text(v, "image", request.image, MAX_TEXT);
-    let thumbnail = fields::optional_text(v, "thumbnail", request.thumbnail, MAX_TEXT);
-    let rank = request
-        .order
-        .as_deref()
-        .and_then(|text| v.value("order", Rank::parse(text)));
-    let custom_data = fields::custom_data(v, request.custom_data);
-    match (kind, amount) {
-        (Some(kind), Some(amount)) if violations.is_empty() => Ok(NewTask {
-            name: request.name,
-            description: request.description,
-            kind,
-            amount,
-            button_label,
-            survey_url,
-            image,
-            thumbnail,
-            rank,
-            enabled: request.enabled.unwrap_or(true),
-            featured: request.featured,
-            custom_data,
-        }),
-        _ => Err(violations.into_failure()),
-    }
+    let mut fields = Fields::of_create();
+    let kind = fields.optional("type", Some(request.r#type()), self::kind);
+    let amount = fields.required("amount", request.amount, |text| {
+        Amount::parse_positive(&text)
+    });
+    let name = fields.required("name", request.name, name);
+    let description = fields.optional("description", Some(request.description), description);
+    let button_label = fields.optional("button_label", request.button_label, fields::text);
+    let survey_url = fields.optional("survey_url", request.survey_url, fields::url);
+    let image = fields.optional("image", request.image, fields::text);
+    let thumbnail = fields.optional("thumbnail", request.thumbnail, fields::text);
+    let rank = fields.optional("order", request.order, |text| Rank::parse(&text));
+    let custom_data = fields.optional("custom_data", request.custom_data, text::object);
+    fields.finish()?;
+    Ok(NewTask {
+        name: name.expect(CHECKED),
+        description: description.expect(CHECKED),
+        kind: kind.expect(CHECKED),
+        amount: amount.expect(CHECKED),
+        button_label: button_label.flatten(),
+        survey_url: survey_url.flatten(),
+        image: image.flatten(),
+        thumbnail: thumbnail.flatten(),
+        rank,
+        enabled: request.enabled.unwrap_or(true),
+        featured: request.featured,
+        custom_data: custom_data.unwrap_or_else(|| text::EMPTY_OBJECT.to_owned()),
+    })
 }
 
 /// Decodes an update. The error names every invalid field.
 pub(crate) fn patch(request: UpdateTaskRequest) -> Result<TaskPatch, Failure> {
-    let mask = request.update_mask.clone().unwrap_or_default().paths;
-    let mut violations = Violations::default();
-    let v = &mut violations;
+    let mut fields = Fields::of_update(request.update_mask.clone());
     let kind = request.r#type.map(|_| request.r#type());
-    let kind = fields::changed(v, "type", Patch::from_wire("type", kind, &mask));
-    let amount = Patch::from_wire("amount", request.amount, &mask);
-    let rank = Patch::from_wire("order", request.order, &mask);
-    let text = |name: &str, value| Patch::from_wire(name, value, &mask);
     let patch = TaskPatch {
-        name: fields::changed(v, "name", text("name", request.name))
-            .inspect(|name| check_name(v, name)),
-        description: fields::changed(v, "description", text("description", request.description))
-            .inspect(|text| fields::check_text(v, "description", text, MAX_DESCRIPTION)),
-        kind: kind.and_then(|wire| self::kind(v, wire)),
-        amount: fields::changed(v, "amount", amount).and_then(|text| self::amount(v, &text)),
-        button_label: fields::patched(text("button_label", request.button_label), |text| {
-            fields::optional_text(v, "buttonLabel", text, MAX_TEXT)
+        name: fields.changed("name", request.name, name),
+        description: fields.changed("description", request.description, description),
+        kind: fields.changed("type", kind, self::kind),
+        amount: fields.changed("amount", request.amount, |text| {
+            Amount::parse_positive(&text)
         }),
-        survey_url: fields::patched(text("survey_url", request.survey_url), |text| {
-            fields::optional_url(v, "surveyUrl", text)
-        }),
-        image: fields::patched(text("image", request.image), |text| {
-            fields::optional_text(v, "image", text, MAX_TEXT)
-        }),
-        thumbnail: fields::patched(text("thumbnail", request.thumbnail), |text| {
-            fields::optional_text(v, "thumbnail", text, MAX_TEXT)
-        }),
-        rank: fields::changed(v, "order", rank)
-            .and_then(|text| v.value("order", Rank::parse(&text))),
-        enabled: fields::changed(
-            v,
-            "enabled",
-            Patch::from_wire("enabled", request.enabled, &mask),
-        ),
-        featured: fields::changed(
-            v,
-            "featured",
-            Patch::from_wire("featured", request.featured, &mask),
-        ),
-        custom_data: fields::changed(v, "customData", text("custom_data", request.custom_data))
-            .map(|json| fields::custom_data(v, Some(json))),
+        button_label: cleared(fields.patched("button_label", request.button_label, fields::text)),
+        survey_url: cleared(fields.patched("survey_url", request.survey_url, fields::url)),
+        image: cleared(fields.patched("image", request.image, fields::text)),
+        thumbnail: cleared(fields.patched("thumbnail", request.thumbnail, fields::text)),
+        rank: fields.changed("order", request.order, |text| Rank::parse(&text)),
+        enabled: fields.changed("enabled", request.enabled, Ok),
+        featured: fields.changed("featured", request.featured, Ok),
+        custom_data: fields.changed("custom_data", request.custom_data, text::object),
     };
-    violations.finish()?;
+    fields.finish()?;
     Ok(patch)
 }
 
@@ -117,35 +90,28 @@ pub(crate) fn user_id(text: &str) -> Result<UserId, Failure> {
     UserId::parse(text).map_err(|invalid| invalid.at("userId"))
 }
 
-fn check_name(violations: &mut Violations, name: &str) {
-    let is_given = !name.trim().is_empty();
-    violations.check("name", is_given, FieldCode::Required, "is required");
-    fields::check_text(violations, "name", name, MAX_NAME);
+fn name(name: String) -> Result<String, InvalidValue> {
+    if name.trim().is_empty() {
+        return required();
+    }
+    text::bounded(name, 0..=MAX_NAME)
 }
 
-fn kind(violations: &mut Violations, wire: wire::TaskType) -> Option<TaskType> {
-    let kind = match wire {
-        wire::TaskType::Manual => Some(TaskType::Manual),
-        wire::TaskType::Survey => Some(TaskType::Survey),
-        wire::TaskType::Automatic => Some(TaskType::Automatic),
-        wire::TaskType::System => Some(TaskType::System),
-        wire::TaskType::Unspecified => None,
-    };
-    let message = "must be one of: automatic, manual, survey, system";
-    violations.check("type", kind.is_some(), FieldCode::Enum, message);
-    kind
+fn description(text: String) -> Result<String, InvalidValue> {
+    text::bounded(text, 0..=MAX_DESCRIPTION)
 }
 
-fn amount(violations: &mut Violations, text: &str) -> Option<Amount> {
-    let amount = violations.value("amount", Amount::parse(text))?;
-    let is_positive = amount > Amount::ZERO;
-    violations.check(
-        "amount",
-        is_positive,
-        FieldCode::Range,
-        "must be greater than 0",
-    );
-    is_positive.then_some(amount)
+fn kind(wire: wire::TaskType) -> Result<TaskType, InvalidValue> {
+    match wire {
+        wire::TaskType::Manual => Ok(TaskType::Manual),
+        wire::TaskType::Survey => Ok(TaskType::Survey),
+        wire::TaskType::Automatic => Ok(TaskType::Automatic),
+        wire::TaskType::System => Ok(TaskType::System),
+        wire::TaskType::Unspecified => Err(InvalidValue::new(
+            FieldCode::Enum,
+            "must be one of: automatic, manual, survey, system",
+        )),
+    }
 }
 
 impl From<TaskType> for wire::TaskType {
@@ -199,6 +165,8 @@ impl From<Completion> for wire::TaskCompletion {
 
 #[cfg(test)]
 mod tests {
+    use platform::patch::Patch;
+
     use super::*;
 
     fn request() -> CreateTaskRequest {
@@ -260,5 +228,46 @@ mod tests {
             };
             assert!(new_task(invalid).is_err(), "{amount}");
         }
+    }
+
+    #[test]
+    fn an_update_refuses_null_and_paths_that_name_no_field() {
+        let paths = ["name", "survey_url", "image", "completions"];
+        let failure = patch(UpdateTaskRequest {
+            survey_url: Some("javascript:alert(1)".to_owned()),
+            image: Some(String::new()),
+            update_mask: Some(prost_types::FieldMask {
+                paths: paths.map(str::to_owned).to_vec(),
+            }),
+            ..UpdateTaskRequest::default()
+        })
+        .unwrap_err();
+        let violations: Vec<_> = failure
+            .fields
+            .iter()
+            .map(|violation| (violation.field.as_str(), violation.code))
+            .collect();
+        assert_eq!(
+            violations,
+            [
+                ("name", FieldCode::Required),
+                ("surveyUrl", FieldCode::Format),
+                ("completions", FieldCode::UnknownField),
+            ]
+        );
+    }
+
+    #[test]
+    fn an_update_clears_texts_that_it_sets_to_empty_ones() {
+        let change = patch(UpdateTaskRequest {
+            image: Some(String::new()),
+            update_mask: Some(prost_types::FieldMask {
+                paths: vec!["image".to_owned(), "thumbnail".to_owned()],
+            }),
+            ..UpdateTaskRequest::default()
+        });
+        let change = change.unwrap();
+        assert_eq!((change.image, change.thumbnail), (Patch::Null, Patch::Null));
+        assert_eq!((change.name, change.survey_url), (None, Patch::Absent));
     }
 }

@@ -5,7 +5,8 @@ use platform::{
     auth::Role,
     clock::to_proto,
     error::{Failure, FieldCode, Violations},
-    patch::Patch,
+    fields::Fields,
+    text,
 };
 use proto::identity::v1::{self as wire, CreateUserRequest, SignUpRequest, UpdateUserRequest};
 
@@ -16,7 +17,7 @@ use super::{
 };
 use crate::{
     clients::wallet::WalletId,
-    fields::{self, MAX_NAME, MAX_TEXT},
+    fields::{self, MAX_NAME, MAX_TEXT, cleared},
     sign_up_code::SignUpCode,
 };
 
@@ -62,32 +63,14 @@ pub(crate) fn new_user(request: CreateUserRequest) -> Result<NewUser, Failure> {
 
 /// Decodes a change of the profile. The error names every invalid field.
 pub(crate) fn user_patch(request: UpdateUserRequest) -> Result<UserPatch, Failure> {
-    let mask = request.update_mask.unwrap_or_default().paths;
-    let mut violations = Violations::default();
-    let v = &mut violations;
-    fields::check_mask(v, &mask, &["name", "locale", "custom_data"]);
-    let mut text = |name, value, max| match Patch::from_wire(name, value, &mask) {
-        Patch::Set(text) => {
-            fields::optional_text(v, name, Some(text), max).map_or(Patch::Null, Patch::Set)
-        }
-        patch => patch,
+    let mut fields = Fields::of_update(request.update_mask);
+    let patch = UserPatch {
+        name: cleared(fields.patched("name", request.name, fields::name)),
+        locale: cleared(fields.patched("locale", request.locale, fields::text)),
+        custom_data: fields.changed("custom_data", request.custom_data, text::object),
     };
-    let name = text("name", request.name, MAX_NAME);
-    let locale = text("locale", request.locale, MAX_TEXT);
-    let custom_data = match Patch::from_wire("custom_data", request.custom_data, &mask) {
-        Patch::Absent => None,
-        Patch::Null => {
-            v.add("customData", FieldCode::Required, "cannot be cleared");
-            None
-        }
-        Patch::Set(json) => Some(fields::custom_data(v, Some(json))),
-    };
-    violations.finish()?;
-    Ok(UserPatch {
-        name,
-        locale,
-        custom_data,
-    })
+    fields.finish()?;
+    Ok(patch)
 }
 
 /// Decodes a new password.
@@ -193,6 +176,8 @@ pub(crate) fn referral(referred: User, whole: bool) -> wire::Referral {
 
 #[cfg(test)]
 mod tests {
+    use platform::patch::Patch;
+
     use super::*;
 
     fn request() -> CreateUserRequest {

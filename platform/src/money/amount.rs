@@ -6,7 +6,7 @@ use ethnum::I256;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::{DecimalPlaces, Percent, Rate, Rounding, round::divide, text};
-use crate::error::{Code, Failure, InvalidValue};
+use crate::error::{Code, Failure, FieldCode, InvalidValue};
 
 /// Units of an amount of 1.
 pub(super) const ONE: i128 = 100_000_000;
@@ -44,6 +44,16 @@ impl Amount {
     /// Parses an amount of a client: `^(0|[1-9][0-9]{0,18})(\.[0-9]{1,8})?$`.
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
         text::parse_public(text).map(Self)
+    }
+
+    /// Parses an amount of a client that is more than 0.
+    pub fn parse_positive(text: &str) -> Result<Self, InvalidValue> {
+        let amount = Self::parse(text)?;
+        if amount.is_positive() {
+            Ok(amount)
+        } else {
+            Err(InvalidValue::new(FieldCode::Range, "must be more than 0"))
+        }
     }
 
     /// Creates an amount from units of 10⁻⁸.

@@ -3,6 +3,7 @@
 use platform::{
     error::{Failure, FieldCode, InvalidValue, Violations},
     ids::Ids,
+    money::Amount,
 };
 use prost_types::Timestamp;
 use proto::wallet::v1 as wire;
@@ -12,7 +13,7 @@ use crate::{
     error::Error,
     fields,
     ledger::{Leg, Mode, Operation, Refund, RefundPart},
-    transaction::{metadata::Metadata, model::Sides, new::positive},
+    transaction::{metadata::Metadata, model::Sides},
     wallet::model::WalletId,
 };
 
@@ -104,7 +105,10 @@ pub(crate) fn refund(request: wire::RefundRequest) -> Result<Refund, Failure> {
     );
     let mut parts = Vec::with_capacity(request.parts.len());
     for (index, part) in request.parts.iter().take(MAX_POSTINGS).enumerate() {
-        let amount = violations.value(&format!("parts[{index}].amount"), positive(&part.amount));
+        let amount = violations.value(
+            &format!("parts[{index}].amount"),
+            Amount::parse_positive(&part.amount),
+        );
         // An index past the largest is past the end of any operation.
         let index = i32::try_from(part.index).unwrap_or(i32::MAX);
         parts.extend(amount.map(|amount| RefundPart { index, amount }));
@@ -153,7 +157,7 @@ fn leg(
     };
     let debit = WalletId::parse(&posting.origin_wallet_id);
     let credit = WalletId::parse(&posting.destination_wallet_id);
-    let amount = violations.value(&field("amount"), positive(&posting.amount));
+    let amount = violations.value(&field("amount"), Amount::parse_positive(&posting.amount));
     let asset = violations.value(&field("assetCode"), asset);
     let code = violations.value(&field("code"), code);
     let metadata = violations.value(&field("metadata"), metadata(&posting.metadata));

@@ -8,7 +8,7 @@ use platform::{
 use super::{
     metadata::Metadata,
     model::{Notes, Sides, Status, TransactionId, TransactionType},
-    new::{check_notes, positive},
+    new::check_notes,
 };
 use crate::{
     asset::model::AssetCode,
@@ -56,7 +56,7 @@ impl NewExchange {
     ) -> Result<Exchange, Failure> {
         let mut violations = Violations::default();
         let wallet = violations.value("walletId", WalletId::parse(&self.wallet));
-        let amount = violations.value("baseAmount", positive(&self.base_amount));
+        let amount = violations.value("baseAmount", Amount::parse_positive(&self.base_amount));
         let assets = check_assets(&mut violations, terms.base, terms.quote);
         check_notes(&mut violations, &self.notes);
         let (Some(wallet), Some(amount), Some((base, quote)), true) =

@@ -2,7 +2,7 @@
 //! balances.
 
 use platform::{
-    error::{Failure, FieldCode, InvalidValue, Violations},
+    error::{Failure, FieldCode, Violations},
     money::Amount,
 };
 
@@ -55,7 +55,7 @@ impl NewTransaction {
         methods: &PaymentMethods,
     ) -> Result<Create, Failure> {
         let mut violations = Violations::default();
-        let amount = violations.value("amount", positive(&self.amount));
+        let amount = violations.value("amount", Amount::parse_positive(&self.amount));
         let asset = violations.value("assetCode", fields::existing_asset(asset));
         let code = check_code(self.kind, &self.code, asset.as_ref(), methods);
         violations.value("code", code);
@@ -128,16 +128,6 @@ impl NewTransaction {
             metadata,
             owner,
         }
-    }
-}
-
-/// Parses an amount above zero.
-pub(crate) fn positive(text: &str) -> Result<Amount, InvalidValue> {
-    let amount = Amount::parse(text)?;
-    if amount.is_positive() {
-        Ok(amount)
-    } else {
-        Err(InvalidValue::new(FieldCode::Range, "must be more than 0"))
     }
 }
 

@@ -121,9 +121,7 @@ fn name(path: &[Step]) -> String {
 
 /// Describes the refusal of a value. Only their texts tell serde's errors apart.
 fn describe(path: &[Step], text: &str, refusal: &Error) -> (FieldCode, String) {
-    if text == "null" && matches!(path.last(), Some(Step::Key(_))) {
-        return (FieldCode::Required, "is required".to_owned());
-    }
+    let is_null = text == "null" && matches!(path.last(), Some(Step::Key(_)));
     let refusal = refusal.to_string();
     // serde_json appends " at line 1 column 7", which says nothing about one line.
     let message = refusal
@@ -131,7 +129,12 @@ fn describe(path: &[Step], text: &str, refusal: &Error) -> (FieldCode, String) {
         .map_or(refusal.as_str(), |(message, _)| message);
     if let Some((code, message)) = message.split_once(SEPARATOR) {
         let code = FieldCode::find(code).unwrap_or(FieldCode::Format);
-        return (code, message.to_owned());
+        if !is_null || code == FieldCode::Required {
+            return (code, message.to_owned());
+        }
+    }
+    if is_null {
+        return (FieldCode::Required, "is required".to_owned());
     }
     let code = if message.starts_with("unknown variant") {
         FieldCode::Enum

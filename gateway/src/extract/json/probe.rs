@@ -12,6 +12,8 @@ use serde::{
 };
 use serde_json::Error;
 
+use super::SEPARATOR;
+
 /// A step from a value into it.
 #[derive(Debug)]
 pub(super) enum Step {
@@ -26,11 +28,12 @@ pub(super) fn parse<T: DeserializeOwned>(path: &[Step], text: &str) -> Result<()
     answer
 }
 
-/// Returns whether the type needs a value at this place.
+/// Returns whether the type needs a value at this place. A field with a default does not, though it
+/// may refuse `null`, with a message of its own.
 pub(super) fn is_needed<T: DeserializeOwned>(path: &[Step]) -> bool {
     let mut answer = Ok(());
     ask::<T>(path, Question::Absence(&mut answer));
-    answer.is_err()
+    answer.is_err_and(|refusal| !refusal.to_string().contains(SEPARATOR))
 }
 
 /// Returns the fields of the object that the type reads at this place.

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::{Changed, Order};
 use crate::{
-    extract::{Call, CustomData, Json, JsonObject},
+    extract::{Call, CustomData, Id, Json, JsonObject, Many, Quantity, Text},
     resources::result::{self, DataResult},
 };
 
@@ -23,11 +23,10 @@ pub(crate) enum DeliveryMethod {
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct NewOrderLine {
-    product_id: String,
+    product_id: Id,
     /// Default 1; at most 1 000 000.
-    quantity: Option<u32>,
+    quantity: Option<Quantity>,
     /// The answers to the product's questions, by question id.
-    #[schema(value_type = Option<Object>)]
     product_questions_result: Option<JsonObject>,
 }
 
@@ -35,22 +34,22 @@ pub(crate) struct NewOrderLine {
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct NewOrder {
-    user_id: String,
+    user_id: Id,
     /// 1 to 200.
-    lines: Vec<NewOrderLine>,
+    #[schema(value_type = Vec<NewOrderLine>, min_items = 1, max_items = 200)]
+    lines: Many<NewOrderLine, 1, 200>,
     delivery_method: Option<DeliveryMethod>,
     /// Needed with `shipping`.
-    shipping_address_id: Option<String>,
+    shipping_address_id: Option<Text>,
     /// Indicative only.
-    chosen_payment_method: Option<String>,
+    chosen_payment_method: Option<Text>,
     /// Responds with the order as it would be, and creates nothing.
     dry_run: Option<bool>,
     /// Pays with the bonus balance first.
     use_bonus: Option<bool>,
     /// Pays immediately from this wallet.
-    wallet_id: Option<String>,
-    user_notes: Option<String>,
-    #[schema(value_type = Option<Object>)]
+    wallet_id: Option<Id>,
+    user_notes: Option<Text>,
     custom_data: Option<CustomData>,
 }
 
@@ -72,25 +71,25 @@ pub(crate) async fn create(call: Call, Json(body): Json<NewOrder>) -> DataResult
 impl From<NewOrder> for CreateOrderRequest {
     fn from(body: NewOrder) -> Self {
         let line = |line: NewOrderLine| wire::NewOrderLine {
-            product_id: line.product_id,
-            quantity: line.quantity,
-            product_questions_result: line.product_questions_result.map(|json| json.0),
+            product_id: line.product_id.into(),
+            quantity: line.quantity.map(Into::into),
+            product_questions_result: line.product_questions_result.map(Into::into),
         };
         Self {
-            user_id: body.user_id,
-            lines: body.lines.into_iter().map(line).collect(),
+            user_id: body.user_id.into(),
+            lines: body.lines.0.into_iter().map(line).collect(),
             delivery_method: body
                 .delivery_method
                 .map(wire::DeliveryMethod::from)
                 .unwrap_or_default()
                 .into(),
-            shipping_address_id: body.shipping_address_id,
-            chosen_payment_method: body.chosen_payment_method,
+            shipping_address_id: body.shipping_address_id.map(Into::into),
+            chosen_payment_method: body.chosen_payment_method.map(Into::into),
             dry_run: body.dry_run.unwrap_or_default(),
             use_bonus: body.use_bonus.unwrap_or_default(),
-            wallet_id: body.wallet_id,
-            user_notes: body.user_notes,
-            custom_data: body.custom_data.map(|data| data.0),
+            wallet_id: body.wallet_id.map(Into::into),
+            user_notes: body.user_notes.map(Into::into),
+            custom_data: body.custom_data.map(Into::into),
         }
     }
 }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::Transaction;
 use crate::{
-    extract::{Call, CustomData, Json, JsonObject},
+    extract::{Call, CustomData, Id, Json, JsonObject, Note, PositiveAmount, Text},
     resources::result::{self, DataResult},
 };
 
@@ -13,20 +13,18 @@ use crate::{
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct NewDeposit {
-    amount: String,
-    asset_code: String,
-    code: String,
+    amount: PositiveAmount,
+    asset_code: Text,
+    code: Text,
     /// Depends on the code; `{}` is enough for `internal`.
-    #[schema(value_type = Object)]
     data: JsonObject,
-    destination_wallet_id: String,
+    destination_wallet_id: Id,
     /// Created as processing; only for the features crypto, bank and internal.
     commit: Option<bool>,
-    #[schema(value_type = Option<Object>)]
     custom_data: Option<CustomData>,
-    description: Option<String>,
-    destination_address: Option<String>,
-    external_reference: Option<String>,
+    description: Option<Note>,
+    destination_address: Option<Text>,
+    external_reference: Option<Text>,
 }
 
 /// Create a deposit.
@@ -42,16 +40,16 @@ pub(crate) async fn create(call: Call, Json(body): Json<NewDeposit>) -> DataResu
 impl From<NewDeposit> for CreateDepositRequest {
     fn from(body: NewDeposit) -> Self {
         Self {
-            amount: body.amount,
-            asset_code: body.asset_code,
-            code: body.code,
-            data: body.data.0,
-            destination_wallet_id: body.destination_wallet_id,
+            amount: body.amount.into(),
+            asset_code: body.asset_code.into(),
+            code: body.code.into(),
+            data: body.data.into(),
+            destination_wallet_id: body.destination_wallet_id.into(),
             commit: body.commit.unwrap_or_default(),
-            custom_data: body.custom_data.map(|data| data.0),
-            description: body.description,
-            destination_address: body.destination_address,
-            external_reference: body.external_reference,
+            custom_data: body.custom_data.map(Into::into),
+            description: body.description.map(Into::into),
+            destination_address: body.destination_address.map(Into::into),
+            external_reference: body.external_reference.map(Into::into),
         }
     }
 }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::Transaction;
 use crate::{
-    extract::{Call, CustomData, Json},
+    extract::{Call, CustomData, Id, Json, Note, PositiveAmount, Text},
     resources::result::{self, DataResult},
 };
 
@@ -13,16 +13,15 @@ use crate::{
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct NewExchange {
-    wallet_id: String,
+    wallet_id: Id,
     /// Debited.
-    base_asset_code: String,
+    base_asset_code: Text,
     /// Credited.
-    quote_asset_code: String,
+    quote_asset_code: Text,
     /// In the base asset.
-    base_amount: String,
-    #[schema(value_type = Option<Object>)]
+    base_amount: PositiveAmount,
     custom_data: Option<CustomData>,
-    description: Option<String>,
+    description: Option<Note>,
 }
 
 /// Create an exchange.
@@ -38,12 +37,12 @@ pub(crate) async fn create(call: Call, Json(body): Json<NewExchange>) -> DataRes
 impl From<NewExchange> for CreateExchangeRequest {
     fn from(body: NewExchange) -> Self {
         Self {
-            wallet_id: body.wallet_id,
-            base_asset_code: body.base_asset_code,
-            quote_asset_code: body.quote_asset_code,
-            base_amount: body.base_amount,
-            custom_data: body.custom_data.map(|data| data.0),
-            description: body.description,
+            wallet_id: body.wallet_id.into(),
+            base_asset_code: body.base_asset_code.into(),
+            quote_asset_code: body.quote_asset_code.into(),
+            base_amount: body.base_amount.into(),
+            custom_data: body.custom_data.map(Into::into),
+            description: body.description.map(Into::into),
         }
     }
 }

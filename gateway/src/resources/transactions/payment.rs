@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::Transaction;
 use crate::{
-    extract::{Call, CustomData, Json},
+    extract::{Call, CustomData, Id, Json, Note, PositiveAmount, Text},
     resources::result::{self, DataResult},
 };
 
@@ -13,12 +13,11 @@ use crate::{
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct NewPayment {
-    amount: String,
-    asset_code: String,
-    origin_wallet_id: String,
-    #[schema(value_type = Option<Object>)]
+    amount: PositiveAmount,
+    asset_code: Text,
+    origin_wallet_id: Id,
     custom_data: Option<CustomData>,
-    description: Option<String>,
+    description: Option<Note>,
 }
 
 /// Create a payment to the default wallet.
@@ -34,11 +33,11 @@ pub(crate) async fn create(call: Call, Json(body): Json<NewPayment>) -> DataResu
 impl From<NewPayment> for CreatePaymentRequest {
     fn from(body: NewPayment) -> Self {
         Self {
-            amount: body.amount,
-            asset_code: body.asset_code,
-            origin_wallet_id: body.origin_wallet_id,
-            custom_data: body.custom_data.map(|data| data.0),
-            description: body.description,
+            amount: body.amount.into(),
+            asset_code: body.asset_code.into(),
+            origin_wallet_id: body.origin_wallet_id.into(),
+            custom_data: body.custom_data.map(Into::into),
+            description: body.description.map(Into::into),
         }
     }
 }

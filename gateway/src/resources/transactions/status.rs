@@ -17,7 +17,6 @@ use crate::{
 #[serde(deny_unknown_fields)]
 pub(crate) struct Reason {
     /// Text or any JSON, at most 1 KiB.
-    #[schema(value_type = Option<Object>)]
     reason: Option<JsonText>,
 }
 

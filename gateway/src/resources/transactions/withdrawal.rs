@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::Transaction;
 use crate::{
-    extract::{Call, CustomData, Json},
+    extract::{Call, CustomData, Id, Json, Note, PositiveAmount, Text},
     resources::result::{self, DataResult},
 };
 
@@ -13,17 +13,16 @@ use crate::{
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct NewWithdrawal {
-    amount: String,
-    asset_code: String,
-    code: String,
-    origin_wallet_id: String,
+    amount: PositiveAmount,
+    asset_code: Text,
+    code: Text,
+    origin_wallet_id: Id,
     /// Created as processing.
     commit: Option<bool>,
-    #[schema(value_type = Option<Object>)]
     custom_data: Option<CustomData>,
-    description: Option<String>,
-    origin_address: Option<String>,
-    external_reference: Option<String>,
+    description: Option<Note>,
+    origin_address: Option<Text>,
+    external_reference: Option<Text>,
 }
 
 /// Create a withdrawal.
@@ -39,15 +38,15 @@ pub(crate) async fn create(call: Call, Json(body): Json<NewWithdrawal>) -> DataR
 impl From<NewWithdrawal> for CreateWithdrawalRequest {
     fn from(body: NewWithdrawal) -> Self {
         Self {
-            amount: body.amount,
-            asset_code: body.asset_code,
-            code: body.code,
-            origin_wallet_id: body.origin_wallet_id,
+            amount: body.amount.into(),
+            asset_code: body.asset_code.into(),
+            code: body.code.into(),
+            origin_wallet_id: body.origin_wallet_id.into(),
             commit: body.commit.unwrap_or_default(),
-            custom_data: body.custom_data.map(|data| data.0),
-            description: body.description,
-            origin_address: body.origin_address,
-            external_reference: body.external_reference,
+            custom_data: body.custom_data.map(Into::into),
+            description: body.description.map(Into::into),
+            origin_address: body.origin_address.map(Into::into),
+            external_reference: body.external_reference.map(Into::into),
         }
     }
 }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::User;
 use crate::{
-    extract::{Call, CustomData, Json},
+    extract::{Call, CustomData, Id, Json, Name, Text},
     resources::result::{self, DataResult},
 };
 
@@ -17,17 +17,16 @@ pub(crate) struct NewUser {
     email: String,
     /// At least 8 characters with a capital, a lower-case letter and a digit; at most 256.
     password: String,
-    name: Option<String>,
-    locale: Option<String>,
+    name: Option<Name>,
+    locale: Option<Text>,
     approved: Option<bool>,
     blocked: Option<bool>,
     verified: Option<bool>,
     /// Default `["user"]`.
     roles: Option<Vec<String>>,
     /// A referral code or an invite code.
-    code: Option<String>,
-    primary_wallet_id: Option<String>,
-    #[schema(value_type = Option<Object>)]
+    code: Option<Text>,
+    primary_wallet_id: Option<Id>,
     custom_data: Option<CustomData>,
 }
 
@@ -73,10 +72,10 @@ impl NewUser {
         Ok(SignUpRequest {
             email: self.email,
             password: self.password,
-            name: self.name,
-            locale: self.locale,
-            code: self.code,
-            custom_data: self.custom_data.map(|data| data.0),
+            name: self.name.map(Into::into),
+            locale: self.locale.map(Into::into),
+            code: self.code.map(Into::into),
+            custom_data: self.custom_data.map(Into::into),
         })
     }
 }
@@ -86,15 +85,15 @@ impl From<NewUser> for CreateUserRequest {
         Self {
             email: body.email,
             password: body.password,
-            name: body.name,
-            locale: body.locale,
+            name: body.name.map(Into::into),
+            locale: body.locale.map(Into::into),
             approved: body.approved.unwrap_or_default(),
             blocked: body.blocked.unwrap_or_default(),
             verified: body.verified.unwrap_or_default(),
             roles: body.roles.unwrap_or_default(),
-            code: body.code,
-            primary_wallet_id: body.primary_wallet_id,
-            custom_data: body.custom_data.map(|data| data.0),
+            code: body.code.map(Into::into),
+            primary_wallet_id: body.primary_wallet_id.map(Into::into),
+            custom_data: body.custom_data.map(Into::into),
         }
     }
 }

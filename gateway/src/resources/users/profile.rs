@@ -1,15 +1,12 @@
 //! Changes of a user by itself or by an admin.
 
-use platform::{
-    error::{Code, Failure},
-    patch::Patch,
-};
+use platform::{error::Code, patch::Patch};
 use proto::identity::v1::{ChangePasswordRequest, UpdateUserRequest};
 use serde::Deserialize;
 
 use super::User;
 use crate::{
-    extract::{Call, CustomDataOrText, Json, PathParams},
+    extract::{Call, Change, CustomDataOrText, Json, Name, PathParams, Text},
     resources::{
         dto::Mask,
         result::{self, DataResult, EmptyResult},
@@ -21,15 +18,15 @@ use crate::{
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct UserPatch {
     #[serde(default)]
-    #[schema(value_type = Option<String>)]
-    name: Patch<String>,
+    #[schema(value_type = Option<Name>)]
+    name: Patch<Name>,
     #[serde(default)]
-    #[schema(value_type = Option<String>)]
-    locale: Patch<String>,
+    #[schema(value_type = Option<Text>)]
+    locale: Patch<Text>,
     /// A JSON object, or a string that holds one.
     #[serde(default)]
-    #[schema(value_type = Option<Object>)]
-    custom_data: Patch<CustomDataOrText>,
+    #[schema(value_type = CustomDataOrText)]
+    custom_data: Change<CustomDataOrText>,
 }
 
 /// A password to set.
@@ -46,7 +43,7 @@ pub(crate) async fn update(
     path: PathParams,
     Json(body): Json<UserPatch>,
 ) -> DataResult<User> {
-    let request = call.request(body.into_request(path.id("id", Code::UserNotFound)?)?);
+    let request = call.request(body.into_request(path.id("id", Code::UserNotFound)?));
     result::data(call.clients.users().update_user(request), |response| {
         response.user
     })
@@ -67,16 +64,14 @@ pub(crate) async fn change_password(
 }
 
 impl UserPatch {
-    fn into_request(self, id: String) -> Result<UpdateUserRequest, Failure> {
+    fn into_request(self, id: String) -> UpdateUserRequest {
         let mut mask = Mask::default();
-        Ok(UpdateUserRequest {
+        UpdateUserRequest {
             id,
             name: mask.nullable("name", self.name),
             locale: mask.nullable("locale", self.locale),
-            custom_data: mask
-                .required("custom_data", "customData", self.custom_data)
-                .map(|data| data.0),
-            update_mask: mask.finish()?,
-        })
+            custom_data: mask.required("custom_data", self.custom_data),
+            update_mask: mask.finish(),
+        }
     }
 }

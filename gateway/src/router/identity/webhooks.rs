@@ -22,10 +22,12 @@ pub(super) fn routes() -> Vec<Route> {
             .query_param(
                 "types",
                 "A comma-separated list of types, `store.order.*` or `*`; default all.",
+                "store.order.*",
             )
             .query_param(
                 "lastEventId",
                 "The event to continue after, where the header `Last-Event-ID` cannot be set.",
+                "0198c2a4-7d31-5f0e-8c44-1b7a9e2d6f03",
             ),
         get("/webhooks", Admin, webhooks::list).page::<Webhook>(&lists::WEBHOOKS),
         get("/webhooks/{id}", Admin, webhooks::get).response::<Webhook>(),

@@ -19,7 +19,7 @@ async fn an_address_is_created_read_and_listed() {
             "asset_code": "assetCode",
             "custom_data": "{\"customData\":1}",
             "provider": "provider",
-            "wallet_id": "walletId"
+            "wallet_id": "01920000-0000-7000-8000-000021344bfb"
           }
         }
       ],

@@ -21,7 +21,7 @@ async fn a_category_is_created_read_and_listed() {
             "custom_data": "{\"customData\":1}",
             "description": "description",
             "image": "image",
-            "order": "order",
+            "order": "62.5",
             "title": "title"
           }
         }
@@ -64,7 +64,7 @@ async fn a_category_is_updated_deleted_and_moved() {
         "description": "description",
         "id": "01920000-0000-7000-8000-000000000001",
         "image": "image",
-        "order": "order",
+        "order": "62.5",
         "title": "title",
         "update_mask": "title,description,image,order,customData"
       }
@@ -84,7 +84,7 @@ async fn a_tax_rate_is_created_read_and_listed() {
           "rpc": "TaxRateService/CreateTaxRate",
           "message": {
             "name": "name",
-            "rate": "rate"
+            "rate": "19.5"
           }
         }
       ],
@@ -111,7 +111,7 @@ async fn a_tax_rate_is_updated_and_deleted() {
     let app = TestApp::start().await;
     let path = format!("/tax-rates/{ID}");
     let updated = app.patch(&path, &samples::body("TaxRatePatch")).await;
-    let message = json!({"id": ID, "name": "name", "rate": "rate", "update_mask": "name,rate"});
+    let message = json!({"id": ID, "name": "name", "rate": "19.5", "update_mask": "name,rate"});
     assert_eq!((updated.status, &updated.call().message), (200, &message));
     let deleted = app.delete(&path).await;
     assert_eq!(

@@ -23,7 +23,7 @@ async fn an_invite_is_created_read_listed_and_canceled() {
           "rpc": "InviteService/CreateInvite",
           "message": {
             "email": "email",
-            "inviter_user_id": "inviterUserId"
+            "inviter_user_id": "01920000-0000-7000-8000-0000739c8588"
           }
         }
       ],

@@ -46,9 +46,9 @@ async fn assert_deleted_and_moved(app: &TestApp, path: &str) {
         (204, &json!({"id": ID}))
     );
     let moved = app
-        .post(&format!("{path}/reorder"), &json!({"subsequentId": "n"}))
+        .post(&format!("{path}/reorder"), &json!({"subsequentId": ID}))
         .await;
-    let message = json!({"id": ID, "subsequent_id": "n"});
+    let message = json!({"id": ID, "subsequent_id": ID});
     assert_eq!((moved.status, &moved.call().message), (204, &message));
 }
 

@@ -209,9 +209,9 @@ async fn actions_send_their_fields_and_respond_with_the_whole_order() {
     for (path, body, rpc, message) in [
         (
             "/pay",
-            json!({"amount": "1.00", "walletId": "w"}),
+            json!({"amount": "1.00", "walletId": ID}),
             "PayOrder",
-            json!({"amount": "1.00", "wallet_id": "w"}),
+            json!({"amount": "1.00", "wallet_id": ID}),
         ),
         ("/pay", json!({}), "PayOrder", json!({})),
         (
@@ -234,9 +234,9 @@ async fn actions_send_their_fields_and_respond_with_the_whole_order() {
         ),
         (
             "/fulfill",
-            json!({"trackingId": "T1"}),
+            json!({"trackingId": ID}),
             "FulfillOrder",
-            json!({"tracking_id": "T1"}),
+            json!({"tracking_id": ID}),
         ),
         ("/unfulfill", json!({}), "UnfulfillOrder", json!({})),
     ] {
@@ -259,7 +259,7 @@ async fn updates_and_actions_on_lines_respond_with_the_whole_order() {
     let order = format!("/orders/{ID}");
     let line = format!("{order}/lines/{ID}");
     for exchange in [
-        app.patch(&order, &json!({"trackingId": "T1"})).await,
+        app.patch(&order, &json!({"trackingId": ID})).await,
         app.post(&format!("{line}/fulfill"), &json!({})).await,
         app.post(&format!("{line}/unfulfill"), &json!({})).await,
     ] {

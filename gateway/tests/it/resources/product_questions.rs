@@ -8,7 +8,7 @@ use crate::harness::{ID, TestApp};
 async fn questions_are_attached_detached_and_reordered() {
     let app = TestApp::start().await;
     let path = format!("/products/{ID}/questions");
-    let attached = app.post(&path, &json!({"questionId": "q"})).await;
+    let attached = app.post(&path, &json!({"questionId": ID})).await;
     insta::assert_json_snapshot!(attached, @r#"
     {
       "calls": [
@@ -16,7 +16,7 @@ async fn questions_are_attached_detached_and_reordered() {
           "rpc": "ProductQuestionService/CreateProductQuestion",
           "message": {
             "product_id": "01920000-0000-7000-8000-000000000001",
-            "question_id": "q"
+            "question_id": "01920000-0000-7000-8000-000000000001"
           }
         }
       ],
@@ -39,9 +39,9 @@ async fn questions_are_attached_detached_and_reordered() {
         json!({"product_id": ID, "question_id": ID})
     );
     let moved = app
-        .post(&format!("{link}/reorder"), &json!({"subsequentId": "n"}))
+        .post(&format!("{link}/reorder"), &json!({"subsequentId": ID}))
         .await;
     assert_eq!(moved.status, 204);
-    let message = json!({"product_id": ID, "question_id": ID, "subsequent_id": "n"});
+    let message = json!({"product_id": ID, "question_id": ID, "subsequent_id": ID});
     assert_eq!(moved.call().message, message);
 }

@@ -26,19 +26,19 @@ async fn create_sends_every_field() {
         "allow_choosing_quantity": true,
         "asset_code": "assetCode",
         "available": true,
-        "bonus": "bonus",
+        "bonus": "52.5",
         "button_label": "buttonLabel",
-        "category_id": "categoryId",
+        "category_id": "01920000-0000-7000-8000-00005f886200",
         "custom_data": "{\"customData\":1}",
         "description": "description",
         "featured": true,
         "image": "image",
         "list_label": "listLabel",
         "name": "name",
-        "order": "order",
-        "price": "price",
+        "order": "62.5",
+        "price": "89.5",
         "requires_identity": true,
-        "tax_rate_id": "taxRateId",
+        "tax_rate_id": "01920000-0000-7000-8000-000096bcb57f",
         "thumbnail": "thumbnail",
         "type": "PRODUCT_TYPE_DIGITAL",
         "url": "url",
@@ -52,9 +52,9 @@ async fn create_sends_every_field() {
 async fn create_needs_two_fields() {
     let app = TestApp::start().await;
     let created = app
-        .post("/products", &json!({"categoryId": "c", "price": "1"}))
+        .post("/products", &json!({"categoryId": ID, "price": "1"}))
         .await;
-    let message = json!({"category_id": "c", "price": "1"});
+    let message = json!({"category_id": ID, "price": "1"});
     assert_eq!(created.call().message, message);
 }
 
@@ -252,9 +252,9 @@ async fn update_sends_every_field() {
         "allow_choosing_quantity": true,
         "asset_code": "assetCode",
         "available": true,
-        "bonus": "bonus",
+        "bonus": "52.5",
         "button_label": "buttonLabel",
-        "category_id": "categoryId",
+        "category_id": "01920000-0000-7000-8000-00005f886200",
         "custom_data": "{\"customData\":1}",
         "description": "description",
         "featured": true,
@@ -262,10 +262,10 @@ async fn update_sends_every_field() {
         "image": "image",
         "list_label": "listLabel",
         "name": "name",
-        "order": "order",
-        "price": "price",
+        "order": "62.5",
+        "price": "89.5",
         "requires_identity": true,
-        "tax_rate_id": "taxRateId",
+        "tax_rate_id": "01920000-0000-7000-8000-000096bcb57f",
         "thumbnail": "thumbnail",
         "type": "PRODUCT_TYPE_DIGITAL",
         "update_mask": "type,name,description,categoryId,taxRateId,assetCode,price,bonus,allowChoosingQuantity,available,featured,visible,requiresIdentity,buttonLabel,listLabel,url,image,thumbnail,order,customData",
@@ -283,12 +283,9 @@ async fn delete_and_reorder_respond_204() {
     assert_eq!((deleted.status, &deleted.body), (204, &json!(null)));
     assert_eq!(deleted.call().message, json!({"id": ID}));
     let path = format!("/products/{ID}/reorder");
-    let moved = app.post(&path, &json!({"subsequentId": "next"})).await;
+    let moved = app.post(&path, &json!({"subsequentId": ID})).await;
     assert_eq!(moved.status, 204);
-    assert_eq!(
-        moved.call().message,
-        json!({"id": ID, "subsequent_id": "next"})
-    );
+    assert_eq!(moved.call().message, json!({"id": ID, "subsequent_id": ID}));
     for body in [json!({}), json!({"subsequentId": null})] {
         let moved = app.post(&path, &body).await;
         assert_eq!(moved.call().message, json!({"id": ID}), "to the end");

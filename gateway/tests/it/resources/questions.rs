@@ -21,10 +21,10 @@ async fn a_question_is_created_read_and_listed() {
             "configurations": "{\"configurations\":1}",
             "custom_data": "{\"customData\":1}",
             "description": "description",
-            "product_type_code": "productTypeCode",
+            "product_type_code": "digital",
             "required": true,
             "title": "title",
-            "type_code": "typeCode"
+            "type_code": "date"
           }
         }
       ],
@@ -75,11 +75,11 @@ async fn a_question_is_updated_and_deleted() {
         "custom_data": "{\"customData\":1}",
         "description": "description",
         "id": "01920000-0000-7000-8000-000000000001",
-        "product_type_code": "productTypeCode",
+        "product_type_code": "digital",
         "required": true,
         "title": "title",
-        "type_code": "typeCode",
-        "update_mask": "configurations,typeCode,productTypeCode,title,description,required,customData"
+        "type_code": "date",
+        "update_mask": "title,typeCode,productTypeCode,configurations,description,required,customData"
       }
     }
     "#);

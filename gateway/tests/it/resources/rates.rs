@@ -18,7 +18,7 @@ async fn a_rate_is_created_read_and_listed() {
             "base_asset_code": "baseAssetCode",
             "custom_data": "{\"customData\":1}",
             "quote_asset_code": "quoteAssetCode",
-            "rate": "rate"
+            "rate": "19.5"
           }
         }
       ],
@@ -62,7 +62,7 @@ async fn a_rate_is_updated_and_deleted() {
         "base_asset_code": "points",
         "custom_data": "{\"customData\":1}",
         "quote_asset_code": "usd",
-        "rate": "rate",
+        "rate": "19.5",
         "update_mask": "rate,customData"
       }
     }

@@ -18,7 +18,7 @@ async fn a_task_is_created_read_and_listed() {
         {
           "rpc": "TaskService/CreateTask",
           "message": {
-            "amount": "amount",
+            "amount": "9.5",
             "button_label": "buttonLabel",
             "custom_data": "{\"customData\":1}",
             "description": "description",
@@ -26,7 +26,7 @@ async fn a_task_is_created_read_and_listed() {
             "featured": true,
             "image": "image",
             "name": "name",
-            "order": "order",
+            "order": "62.5",
             "survey_url": "surveyUrl",
             "thumbnail": "thumbnail",
             "type": "TASK_TYPE_MANUAL"
@@ -87,7 +87,7 @@ async fn each_type_has_a_word() {
 async fn a_completion_names_the_user() {
     let app = TestApp::start().await;
     let completed = app
-        .post(&format!("/tasks/{ID}/complete"), &json!({"userId": "u"}))
+        .post(&format!("/tasks/{ID}/complete"), &json!({"userId": ID}))
         .await;
     insta::assert_json_snapshot!(completed, @r#"
     {
@@ -96,7 +96,7 @@ async fn a_completion_names_the_user() {
           "rpc": "TaskService/CompleteTask",
           "message": {
             "id": "01920000-0000-7000-8000-000000000001",
-            "user_id": "u"
+            "user_id": "01920000-0000-7000-8000-000000000001"
           }
         }
       ],
@@ -126,7 +126,7 @@ async fn a_task_is_updated_deleted_and_moved() {
     {
       "rpc": "TaskService/UpdateTask",
       "message": {
-        "amount": "amount",
+        "amount": "9.5",
         "button_label": "buttonLabel",
         "custom_data": "{\"customData\":1}",
         "description": "description",
@@ -135,7 +135,7 @@ async fn a_task_is_updated_deleted_and_moved() {
         "id": "01920000-0000-7000-8000-000000000001",
         "image": "image",
         "name": "name",
-        "order": "order",
+        "order": "62.5",
         "survey_url": "surveyUrl",
         "thumbnail": "thumbnail",
         "type": "TASK_TYPE_MANUAL",

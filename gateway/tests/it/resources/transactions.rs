@@ -88,7 +88,7 @@ async fn creations_send_every_field() {
       {
         "rpc": "TransactionService/CreateDeposit",
         "message": {
-          "amount": "amount",
+          "amount": "9.5",
           "asset_code": "assetCode",
           "code": "code",
           "commit": true,
@@ -96,40 +96,40 @@ async fn creations_send_every_field() {
           "data": "{\"data\":1}",
           "description": "description",
           "destination_address": "destinationAddress",
-          "destination_wallet_id": "destinationWalletId",
+          "destination_wallet_id": "01920000-0000-7000-8000-00003a9cd9bb",
           "external_reference": "externalReference"
         }
       },
       {
         "rpc": "TransactionService/CreatePayment",
         "message": {
-          "amount": "amount",
+          "amount": "9.5",
           "asset_code": "assetCode",
           "custom_data": "{\"customData\":1}",
           "description": "description",
-          "origin_wallet_id": "originWalletId"
+          "origin_wallet_id": "01920000-0000-7000-8000-0000a91ab801"
         }
       },
       {
         "rpc": "TransactionService/CreateTransfer",
         "message": {
-          "amount": "amount",
+          "amount": "9.5",
           "asset_code": "assetCode",
           "code": "code",
           "commit": true,
           "custom_data": "{\"customData\":1}",
           "description": "description",
           "destination_address": "destinationAddress",
-          "destination_wallet_id": "destinationWalletId",
+          "destination_wallet_id": "01920000-0000-7000-8000-00003a9cd9bb",
           "external_reference": "externalReference",
           "origin_address": "originAddress",
-          "origin_wallet_id": "originWalletId"
+          "origin_wallet_id": "01920000-0000-7000-8000-0000a91ab801"
         }
       },
       {
         "rpc": "TransactionService/CreateWithdrawal",
         "message": {
-          "amount": "amount",
+          "amount": "9.5",
           "asset_code": "assetCode",
           "code": "code",
           "commit": true,
@@ -137,18 +137,18 @@ async fn creations_send_every_field() {
           "description": "description",
           "external_reference": "externalReference",
           "origin_address": "originAddress",
-          "origin_wallet_id": "originWalletId"
+          "origin_wallet_id": "01920000-0000-7000-8000-0000a91ab801"
         }
       },
       {
         "rpc": "TransactionService/CreateExchange",
         "message": {
-          "base_amount": "baseAmount",
+          "base_amount": "62.5",
           "base_asset_code": "baseAssetCode",
           "custom_data": "{\"customData\":1}",
           "description": "description",
           "quote_asset_code": "quoteAssetCode",
-          "wallet_id": "walletId"
+          "wallet_id": "01920000-0000-7000-8000-000021344bfb"
         }
       }
     ]
@@ -158,13 +158,12 @@ async fn creations_send_every_field() {
 #[tokio::test]
 async fn the_data_of_a_deposit_is_sent_as_written() {
     let app = TestApp::start().await;
-    let body = r#"{"amount":"1","assetCode":"usd","code":"c","destinationWalletId":"w",
+    let body = r#"{"amount":"1","assetCode":"usd","code":"c","destinationWalletId":"01920000-0000-7000-8000-000000000001",
         "data": { "card" : 4242424242424242.0, "x":1e400 } }"#;
     let created = app.post_raw("/transactions/deposit", body).await;
     let sent = r#"{ "card" : 4242424242424242.0, "x":1e400 }"#;
     assert_eq!(created.call().message["data"], sent);
-    let number =
-        r#"{"amount":"1","assetCode":"usd","code":"c","destinationWalletId":"w","data":"x"}"#;
+    let number = r#"{"amount":"1","assetCode":"usd","code":"c","destinationWalletId":"01920000-0000-7000-8000-000000000001","data":"x"}"#;
     let refused = app.post_raw("/transactions/deposit", number).await;
     assert_eq!(
         refused.problem(422, "validation_failed")["errors"][0]["field"],

@@ -30,7 +30,7 @@ async fn a_user_is_created_read_and_listed() {
             "locale": "locale",
             "name": "name",
             "password": "password",
-            "primary_wallet_id": "primaryWalletId",
+            "primary_wallet_id": "01920000-0000-7000-8000-00008904a42f",
             "roles": [
               "roles"
             ],

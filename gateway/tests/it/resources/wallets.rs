@@ -21,7 +21,7 @@ async fn a_wallet_is_created_read_and_listed() {
             "custom_data": "{\"customData\":1}",
             "locked": true,
             "name": "name",
-            "owner_id": "ownerId"
+            "owner_id": "01920000-0000-7000-8000-0000984a5547"
           }
         }
       ],
@@ -75,7 +75,7 @@ async fn a_wallet_is_updated() {
         "id": "01920000-0000-7000-8000-000000000001",
         "locked": true,
         "name": "name",
-        "owner_id": "ownerId",
+        "owner_id": "01920000-0000-7000-8000-0000984a5547",
         "update_mask": "name,ownerId,locked,customData"
       }
     }

@@ -1,4 +1,4 @@
-//! The public Node SDK for the test in `tests/clients`, where this machine has Node.
+//! The packages of the clients in `tests/clients`, where this machine has Node and Python.
 
 use std::{
     fs,
@@ -13,30 +13,82 @@ use crate::progress::Progress;
 
 const OLDEST_NODE: u32 = 18;
 
-/// Installs the packages of the lock file where they are missing. Without Node or network, the test
-/// is skipped.
+/// Installs the packages of the lock files where they are missing. Without Node, Python or network,
+/// their tests are skipped.
 pub(super) fn install(root: &Path, progress: Progress) {
-    let client = root.join("tests/clients/slyk-node");
+    let clients = root.join("tests/clients");
+    for (client, what) in [
+        ("slyk-node", "Node SDK"),
+        ("typescript", "TypeScript client"),
+    ] {
+        install_node(&clients.join(client), what, progress);
+    }
+    install_python(&clients.join("python"), progress);
+}
+
+fn install_node(client: &Path, what: &str, progress: Progress) {
     let modified = |file: &str| modified(&client.join(file));
     if modified("node_modules/.package-lock.json") >= modified("package-lock.json") {
         return;
     }
     if node_version() < Some(OLDEST_NODE) || version("npm").is_none() {
-        progress.line("  --  no Node 18 with npm here: the test of the Node SDK is skipped");
+        progress.line(&format!(
+            "  --  no Node 18 with npm here: the test of the {what} is skipped"
+        ));
         return;
     }
-    let installed = progress.step("Fetching the Node SDK", || {
-        let output = Command::new("npm")
-            .args(["ci", "--no-audit", "--no-fund", "--ignore-scripts"])
-            .current_dir(&client)
-            .stdin(Stdio::null())
-            .output()?;
-        let errors = String::from_utf8_lossy(&output.stderr);
-        ensure!(output.status.success(), "npm ci: {}", errors.trim());
-        Ok(((), "Node SDK in tests/clients/slyk-node".to_owned()))
+    let arguments = ["ci", "--no-audit", "--no-fund", "--ignore-scripts"];
+    let mut npm = Command::new("npm");
+    npm.args(arguments).current_dir(client);
+    fetch(what, &mut [npm], progress);
+}
+
+/// Makes a virtual environment with the packages, which are pinned with their hashes.
+fn install_python(client: &Path, progress: Progress) {
+    let what = "Python client";
+    let modified = |file: &str| modified(&client.join(file));
+    if modified(".venv/installed") >= modified("requirements.txt") {
+        return;
+    }
+    let mut make = Command::new("python3");
+    make.args(["-m", "venv", "--clear", ".venv"]);
+    let mut pip = Command::new(".venv/bin/python");
+    pip.args([
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+    ]);
+    pip.args([
+        "--no-deps",
+        "--require-hashes",
+        "--requirement",
+        "requirements.txt",
+    ]);
+    let mut mark = Command::new("touch");
+    mark.arg(".venv/installed");
+    let mut commands = [make, pip, mark];
+    for command in &mut commands {
+        command.current_dir(client);
+    }
+    fetch(what, &mut commands, progress);
+}
+
+fn fetch(what: &str, commands: &mut [Command], progress: Progress) {
+    let installed = progress.step(&format!("Fetching the {what}"), || {
+        for command in commands {
+            let output = command.stdin(Stdio::null()).output()?;
+            let errors = String::from_utf8_lossy(&output.stderr);
+            let program = command.get_program().to_string_lossy();
+            ensure!(output.status.success(), "{program}: {}", errors.trim());
+        }
+        Ok(((), format!("{what} in tests/clients")))
     });
     if let Err(error) = installed {
-        progress.line(&format!("  --  {error:#}: its test is skipped"));
+        progress.line(&format!(
+            "  --  {error:#}: the test of the {what} is skipped"
+        ));
     }
 }
 

@@ -20,4 +20,5 @@ mod sdk;
 mod secrets;
 mod skeleton;
 mod trace;
+mod typed_clients;
 mod webhooks;

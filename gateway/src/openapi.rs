@@ -16,8 +16,7 @@ use utoipa::{
     ToSchema,
     openapi::{
         ComponentsBuilder, ContactBuilder, ContentBuilder, Deprecated, HttpMethod, InfoBuilder,
-        LicenseBuilder, OpenApi, OpenApiBuilder, PathsBuilder, Ref, RefOr, Required, Schema,
-        ServerBuilder,
+        LicenseBuilder, OpenApiBuilder, PathsBuilder, Ref, RefOr, Required, Schema, ServerBuilder,
         path::{Operation, OperationBuilder},
         request_body::{RequestBody, RequestBodyBuilder},
         schema::ArrayBuilder,

@@ -120,7 +120,7 @@ pub(super) fn problems(routes: &[Route]) -> impl Iterator<Item = (String, Respon
             .collect();
         let content = ContentBuilder::new()
             .schema(Some(Shape::of::<ProblemDocument>().reference()))
-            .example(codes.first().map(|code| example(code)))
+            .example(codes.first().map(|code| example(**code)))
             .build();
         let response = ResponseBuilder::new()
             .description(lines.join("\n\n"))
@@ -131,7 +131,7 @@ pub(super) fn problems(routes: &[Route]) -> impl Iterator<Item = (String, Respon
 }
 
 /// Returns a problem with this code.
-fn example(code: &Code) -> Value {
+fn example(code: Code) -> Value {
     let errors = match code.http() {
         StatusCode::UNPROCESSABLE_ENTITY => json!([{
             "field": "price",

@@ -215,7 +215,7 @@ impl AssetPatch {
             logo: mask.nullable("logo", self.logo),
             contract: mask.required("contract", self.contract),
             custom_data: mask.required("custom_data", self.custom_data),
-            update_mask: mask.finish(),
+            update_mask: Some(mask.finish()),
         }
     }
 }

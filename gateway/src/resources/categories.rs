@@ -171,7 +171,7 @@ impl CategoryPatch {
             image: mask.nullable("image", self.image),
             order: mask.required("order", self.order),
             custom_data: mask.required("custom_data", self.custom_data),
-            update_mask: mask.finish(),
+            update_mask: Some(mask.finish()),
         }
     }
 }

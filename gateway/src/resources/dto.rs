@@ -76,12 +76,12 @@ impl Mask {
 
     /// Adds a field that keeps a value.
     pub(crate) fn required<T: Into<W>, W>(&mut self, path: &str, value: Change<T>) -> Option<W> {
-        let patch = value.0.map_or(Patch::Absent, Patch::Set);
-        self.nullable(path, patch)
+        let kept = value.0.map_or(Patch::Absent, Patch::Set);
+        self.nullable(path, kept)
     }
 
     /// Returns the mask.
-    pub(crate) fn finish(self) -> Option<FieldMask> {
-        Some(FieldMask { paths: self.0 })
+    pub(crate) fn finish(self) -> FieldMask {
+        FieldMask { paths: self.0 }
     }
 }

@@ -144,7 +144,7 @@ pub(crate) async fn update(
     let message = UpdateOrderRequest {
         id: id(&path)?,
         tracking_id,
-        update_mask: mask.finish(),
+        update_mask: Some(mask.finish()),
     };
     let mut orders = call.clients.orders();
     let order = result::data(orders.update_order(call.request(message)), |response| {

@@ -241,7 +241,7 @@ impl QuestionPatch {
             description: mask.nullable("description", self.description),
             required: mask.required("required", self.required),
             custom_data: mask.required("custom_data", self.custom_data),
-            update_mask: mask.finish(),
+            update_mask: Some(mask.finish()),
         }
     }
 }

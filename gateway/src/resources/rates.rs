@@ -147,7 +147,7 @@ impl RatePatch {
             quote_asset_code,
             rate: mask.required("rate", self.rate),
             custom_data: mask.required("custom_data", self.custom_data),
-            update_mask: mask.finish(),
+            update_mask: Some(mask.finish()),
         }
     }
 }

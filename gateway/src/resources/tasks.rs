@@ -257,7 +257,7 @@ impl TaskPatch {
             enabled: mask.required("enabled", self.enabled),
             featured: mask.required("featured", self.featured),
             custom_data: mask.required("custom_data", self.custom_data),
-            update_mask: mask.finish(),
+            update_mask: Some(mask.finish()),
         }
     }
 }

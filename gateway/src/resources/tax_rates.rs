@@ -126,7 +126,7 @@ impl TaxRatePatch {
             id,
             name: mask.required("name", self.name),
             rate: mask.required("rate", self.rate),
-            update_mask: mask.finish(),
+            update_mask: Some(mask.finish()),
         }
     }
 }

@@ -247,7 +247,7 @@ impl WalletPatch {
             owner_id: mask.nullable("owner_id", self.owner_id),
             locked: mask.required("locked", self.locked),
             custom_data: mask.required("custom_data", self.custom_data),
-            update_mask: mask.finish(),
+            update_mask: Some(mask.finish()),
         }
     }
 }

@@ -236,7 +236,7 @@ impl WebhookPatch {
             events: mask.required("events", self.events).unwrap_or_default(),
             description: mask.required("description", self.description),
             enabled: mask.required("enabled", self.enabled),
-            update_mask: mask.finish(),
+            update_mask: Some(mask.finish()),
         }
     }
 }

@@ -176,7 +176,7 @@ async fn serve(State(shared): State<Arc<Shared>>, request: Request) -> Response<
         Some(Reply::Replay) => respond(&sample(), true),
         Some(Reply::Messages(messages)) => respond(&messages, false),
         Some(Reply::Status(status)) => (*status).into_http(),
-        Some(Reply::Open(message)) => respond_open(message),
+        Some(Reply::Open(message)) => respond_open(&message),
         Some(Reply::Hang) => std::future::pending().await,
     }
 }
@@ -200,8 +200,8 @@ fn json(method: &MethodDescriptor, message: &[u8]) -> Value {
     json.expect("messages have a JSON form")
 }
 
-fn respond_open(message: Vec<u8>) -> Response<Body> {
-    let first = std::iter::once(frame(&message));
+fn respond_open(message: &[u8]) -> Response<Body> {
+    let first = std::iter::once(frame(message));
     let first = futures::stream::iter(first.map(Ok::<_, std::convert::Infallible>));
     let body = Body::from_stream(first.chain(futures::stream::pending()));
     let mut response = Response::new(body);

@@ -3,7 +3,8 @@
 use platform::{
     clock::to_proto,
     error::{Failure, FieldCode, Violations},
-    patch::Patch,
+    fields::{Fields, required},
+    text,
 };
 use proto::identity::v1::{self as wire, CreateWebhookRequest, UpdateWebhookRequest};
 
@@ -37,23 +38,21 @@ pub(super) fn new_webhook(
 
 /// Decodes an update. The error names every invalid field.
 pub(super) fn patch(request: UpdateWebhookRequest, rules: Rules) -> Result<WebhookPatch, Failure> {
-    let mut violations = Violations::default();
-    let v = &mut violations;
-    let mask = request.update_mask.unwrap_or_default().paths;
-    fields::check_mask(v, &mask, &["url", "events", "description", "enabled"]);
-    let url = Patch::from_wire("url", request.url, &mask);
-    let events = Patch::from_wire("events", Some(request.events), &mask);
-    let description = Patch::from_wire("description", request.description, &mask);
-    let enabled = Patch::from_wire("enabled", request.enabled, &mask);
+    let mut fields = Fields::of_update(request.update_mask);
     let patch = WebhookPatch {
-        url: fields::changed(v, "url", url).inspect(|url| check_url(v, url, rules)),
-        events: fields::changed(v, "events", events)
-            .and_then(|events| v.value("events", model::check_events(events))),
-        description: fields::changed(v, "description", description)
-            .inspect(|text| fields::check_text(v, "description", text, MAX_TEXT)),
-        enabled: fields::changed(v, "enabled", enabled),
+        url: fields.changed("url", request.url, |url| {
+            if url.is_empty() {
+                return required();
+            }
+            rules.parse(&url).map(|_| url)
+        }),
+        events: fields.changed("events", Some(request.events), model::check_events),
+        description: fields.changed("description", request.description, |text| {
+            text::bounded(text, 0..=MAX_TEXT)
+        }),
+        enabled: fields.changed("enabled", request.enabled, Ok),
     };
-    violations.finish()?;
+    fields.finish()?;
     Ok(patch)
 }
 

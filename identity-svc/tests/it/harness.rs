@@ -131,6 +131,7 @@ impl TestApp {
             wallet: self.wallet.clone(),
             clock: self.clock.clone(),
             rewards: None,
+            hash_permits: Arc::new(Semaphore::new(0)),
             common_flags: self.common_flags.clone(),
             // Far from the seeds of the first one's processes, or their ids would be the same.
             seed: self.seed + 1_000,

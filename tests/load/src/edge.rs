@@ -42,12 +42,7 @@ pub async fn hello() -> anyhow::Result<()> {
 
 /// Prints the CPU times, and fails if the ratio is out of its bound.
 pub async fn run(server: Server) -> anyhow::Result<()> {
-    let environment = Environment::start_empty(Options {
-        name: "edge",
-        keep: false,
-        wallets: 1,
-        server,
-    })?;
+    let environment = Environment::start_empty(Options::new("edge", server))?;
     println!("load average {}", machine::load_average());
     let reads = Reads::prepare(&environment).await?;
     reads.turn().await?;
@@ -127,14 +122,16 @@ impl Reads {
             Ok(())
         });
         let rest = rest.await?;
-        let grpc = spent(&[self.catalog], || async {
+        let catalog = [self.catalog];
+        let grpc = spent(&catalog, || async {
             let (id, include) = (self.id.clone(), Vec::new());
             let request = rpc::authorized(GetProductRequest { id, include }, &self.token);
             self.products.clone().get_product(request).await?;
             Ok(())
         });
         let grpc = grpc.await?;
-        let hello = spent(&[self.hello.process.id()], || async {
+        let server = [self.hello.process.id()];
+        let hello = spent(&server, || async {
             let request = self.hello.client.get(&self.hello.url);
             request.send().await?.error_for_status()?.bytes().await?;
             Ok(())

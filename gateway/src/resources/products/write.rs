@@ -189,7 +189,7 @@ impl ProductPatch {
             thumbnail: mask.nullable("thumbnail", self.thumbnail),
             order: mask.required("order", self.order),
             custom_data: mask.required("custom_data", self.custom_data),
-            update_mask: mask.finish(),
+            update_mask: Some(mask.finish()),
         }
     }
 }

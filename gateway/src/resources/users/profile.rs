@@ -71,7 +71,7 @@ impl UserPatch {
             name: mask.nullable("name", self.name),
             locale: mask.nullable("locale", self.locale),
             custom_data: mask.required("custom_data", self.custom_data),
-            update_mask: mask.finish(),
+            update_mask: Some(mask.finish()),
         }
     }
 }

@@ -46,7 +46,7 @@ async fn server(response: Vec<u8>, then_waits: bool) -> SocketAddr {
                 _ = stream.read(&mut request).await;
                 _ = stream.write_all(&response).await;
                 if then_waits {
-                    std::future::pending().await
+                    std::future::pending::<()>().await;
                 }
             });
         }

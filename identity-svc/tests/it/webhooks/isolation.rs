@@ -21,7 +21,10 @@ async fn one_that_does_not_respond_holds_up_no_other(pool: PgPool) {
         publish(&app, number).await;
     }
     let requests = received(&well, EVENTS as usize).await;
-    let events: BTreeSet<_> = requests.iter().map(|request| request.event_id()).collect();
+    let events: BTreeSet<_> = requests
+        .iter()
+        .map(crate::fake_receiver::Received::event_id)
+        .collect();
     assert_eq!(events.len(), EVENTS as usize);
     let waiting = deliveries(&app, &id(&dead_webhook)).await;
     assert!(

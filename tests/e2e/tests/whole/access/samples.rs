@@ -184,10 +184,10 @@ impl Samples {
         self.user(app, false).await;
         let path = format!("/webhooks/{webhook}/deliveries");
         app.eventually(|| async {
-            match app.get_data(&path).await[0].is_object() {
-                true => Ok(()),
-                false => Err("nothing is queued".to_owned()),
-            }
+            let is_queued = app.get_data(&path).await[0].is_object();
+            is_queued
+                .then_some(())
+                .ok_or("nothing is queued".to_owned())
         })
         .await;
         app.get_data(&path).await[0].clone()

@@ -7,7 +7,7 @@ use serde_json::Value;
 /// A client of one stack.
 pub(super) struct Client {
     base: String,
-    client: reqwest::Client,
+    http: reqwest::Client,
     /// A key with the role admin.
     admin_key: String,
     kept: String,
@@ -17,7 +17,7 @@ impl Client {
     pub(super) fn new(app: &TestApp) -> Self {
         Self {
             base: app.base().to_owned(),
-            client: reqwest::Client::new(),
+            http: reqwest::Client::new(),
             admin_key: app.stack.wiring().secrets.api_key.clone(),
             kept: String::new(),
         }
@@ -30,7 +30,7 @@ impl Client {
 
     /// Begins a request without credentials.
     pub(super) fn request(&self, method: Method, path: &str) -> RequestBuilder {
-        self.client.request(method, format!("{}{path}", self.base))
+        self.http.request(method, format!("{}{path}", self.base))
     }
 
     pub(super) fn post(&self, path: &str) -> RequestBuilder {

@@ -1,6 +1,6 @@
 //! Everything that a running system leaves behind, by place.
 
-use std::{fs, path::Path};
+use std::{fmt::Write as _, fs, path::Path};
 
 use async_nats::jetstream::consumer::{DeliverPolicy, pull};
 use e2e::{TestApp, TraceCollector};
@@ -97,8 +97,9 @@ impl Evidence {
             let mut text = String::new();
             while let Some(message) = messages.next().await {
                 let message = message.expect("a message");
-                text += &format!("{} {:?} ", message.subject, message.headers);
-                text += &String::from_utf8_lossy(&message.payload);
+                let payload = String::from_utf8_lossy(&message.payload);
+                let (subject, headers) = (&message.subject, &message.headers);
+                let _ = write!(text, "{subject} {headers:?} {payload}");
             }
             self.add(format!("stream {name}"), text);
         }

@@ -154,7 +154,6 @@ fn operation(route: &Route) -> Operation {
         .summary(Some(docs::summary(route)))
         .description(Some(docs::description(route)))
         .securities(Some(securities(route.access)))
-        .deprecated(route.alias_of.map(|_| Deprecated::True))
         .responses(responses::of(route));
     for parameter in parameters::of(route) {
         operation = operation.parameter(parameter);

@@ -10,6 +10,7 @@ mod wallet;
 
 use axum::{
     Router,
+    http::Method,
     middleware::{from_fn, from_fn_with_state},
     routing::MethodRouter,
 };
@@ -50,7 +51,7 @@ fn layered(app: &App, route: Route) -> MethodRouter<App> {
     let conditions = from_fn_with_state(route.conditions(), conditional::decide);
     let guard = from_fn_with_state((app.clone(), route.access), access::guard);
     let (deprecation, produces) = (route.deprecation, route.produces());
-    let mut handler = if route.reads_one() {
+    let mut handler = if route.method == Method::GET && route.list.is_none() {
         let includes = from_fn_with_state(route.includes, extract::check_includes);
         route.handler.route_layer(includes)
     } else if route.bulk || route.access == Access::Anonymous {

@@ -41,7 +41,7 @@ use crate::{
     invite::{Invites, Validations, grpc::InviteGrpc},
     links::Links,
     mail::{self, Transport},
-    public_event::{Feed as EventFeed, grpc::EventGrpc},
+    public_event::{Feed as EventFeed, grpc::PublicEventGrpc},
     referral_reward::ReferralRewards,
     revocation::{self, Feed, grpc::RevocationGrpc},
     task::{Completions, Tasks, grpc::TaskGrpc},
@@ -183,7 +183,7 @@ impl Application for Service {
         .add_service(RevocationServiceServer::new(RevocationGrpc(feed)))
         .add_service(ApiKeyServiceServer::new(ApiKeyGrpc(api_keys)))
         .add_service(WebhookServiceServer::new(WebhookGrpc(webhooks)))
-        .add_service(EventServiceServer::new(EventGrpc(events)))
+        .add_service(EventServiceServer::new(PublicEventGrpc(events)))
         .add_service(UserServiceServer::new(users))
         .add_service(AccountServiceServer::new(AccountGrpc(accounts)))
         .add_service(InviteServiceServer::new(invites))

@@ -173,7 +173,7 @@ async fn a_patch_changes_the_fields_of_its_mask(pool: PgPool) {
     for path in ["title", "order", "custom_data"] {
         let request = update(&created.id, &[path]);
         let rejected = rejection(app.admin.categories().update_category(request).await);
-        assert_eq!(rejected.fields[0].code, "type", "{path}");
+        assert_eq!(rejected.fields[0].code, "required", "{path}");
     }
     let request = update(&created.id, &["titel"]);
     let rejected = rejection(app.admin.categories().update_category(request).await);

@@ -108,7 +108,7 @@ async fn null_is_refused_for_required_fields(pool: PgPool) {
             update_mask: Some(mask(&[path])),
             ..Default::default()
         };
-        assert_eq!(patch(&app, request).await, Err(invalid(field, "type")));
+        assert_eq!(patch(&app, request).await, Err(invalid(field, "required")));
     }
     let request = wire::UpdateProductRequest {
         id: product.id.clone(),

@@ -53,7 +53,7 @@ async fn a_patch_changes_the_fields_of_its_mask(pool: PgPool) {
 
     let rejected = patch(&app, update(&question.id, &["title"])).await;
     let rejected = rejection(rejected);
-    assert_eq!(rejected, invalid("title", "type"));
+    assert_eq!(rejected, invalid("title", "required"));
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]

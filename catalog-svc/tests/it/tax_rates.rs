@@ -71,7 +71,7 @@ async fn invalid_fields_are_named(pool: PgPool) {
         .tax_rates()
         .update_tax_rate(update(&tax_rate.id, &["rate"]))
         .await;
-    assert_eq!(rejection(rejected), invalid("rate", "type"));
+    assert_eq!(rejection(rejected), invalid("rate", "required"));
     let empty = app
         .admin
         .tax_rates()

@@ -38,6 +38,7 @@ const MAX_TYPES: usize = 100;
 pub(crate) struct EventMessage {
     /// Also the name of the message: `store.order.paid`.
     r#type: String,
+    /// When it happened.
     timestamp: String,
     /// As in webhooks.
     data: serde_json::Value,

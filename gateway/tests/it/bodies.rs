@@ -194,7 +194,8 @@ async fn all_faults_of_a_body_are_in_one_response() {
                 "{method} {path}: {named:?}"
             );
         }
-        let takes_lists = |key: &str| matches!(key, "reason" | "lines" | "roles" | "email");
+        let takes_lists =
+            |key: &str| matches!(key, "reason" | "lines" | "roles" | "email" | "events");
         for key in body.keys().filter(|key| !takes_lists(key)) {
             assert!(
                 named.contains(&json!(key)),

@@ -19,7 +19,8 @@ fn tag(response: &Response) -> String {
 }
 
 fn reads_one(operation: &Operation) -> bool {
-    operation.method == "GET" && !operation.is_list && operation.path != "/products/export"
+    let is_json = operation.produces.as_deref() == Some("application/json");
+    operation.method == "GET" && !operation.is_list && is_json
 }
 
 fn product() -> String {

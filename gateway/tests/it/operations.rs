@@ -38,6 +38,8 @@ pub struct Operation {
     pub needs_body: bool,
     /// Of the body.
     pub media_type: &'static str,
+    /// The media type of the response of success, if it has a body.
+    pub produces: Option<String>,
     pub is_list: bool,
 }
 
@@ -56,7 +58,9 @@ impl Operation {
     fn read(method: &str, path: &str, operation: &Value) -> Self {
         let responses = operation["responses"].as_object().expect("responses");
         let mut statuses = responses.keys().filter(|status| status.starts_with('2'));
-        let success = statuses.next().and_then(|status| status.parse().ok());
+        let success = statuses
+            .next()
+            .and_then(|status| status.parse::<u16>().ok());
         let content = &operation["requestBody"]["content"];
         let is_bulk = content["application/x-ndjson"].is_object();
         let media_type = if is_bulk {
@@ -73,6 +77,9 @@ impl Operation {
             *dry_run = Value::Bool(false);
         }
         let response = &operation["responses"]["200"]["content"]["application/json"]["schema"];
+        let success = success.expect("a status of success");
+        let answer = operation["responses"][success.to_string()]["content"].as_object();
+        let produces = answer.and_then(|content| content.keys().next().cloned());
         let security = operation["security"].as_array().expect("alternatives");
         let description = operation["description"].as_str().expect("a description");
         let access = match description.rsplit("\n\n").next() {
@@ -85,11 +92,12 @@ impl Operation {
             method: method.to_ascii_uppercase(),
             path: path.to_owned(),
             access,
-            success: success.expect("a status of success"),
+            success,
             body,
             schema,
             needs_body: operation["requestBody"]["required"] == true,
             media_type,
+            produces,
             is_list: response["properties"]["total"].is_object(),
         }
     }

@@ -11,10 +11,10 @@ use uuid::Uuid;
 use super::{PublicEvent, event_types, feed::Feed};
 
 #[derive(Debug)]
-pub(crate) struct EventGrpc(pub(crate) Feed);
+pub(crate) struct PublicEventGrpc(pub(crate) Feed);
 
 #[tonic::async_trait]
-impl EventService for EventGrpc {
+impl EventService for PublicEventGrpc {
     type WatchEventsStream = BoxStream<'static, Result<WatchEventsResponse, Status>>;
 
     async fn watch_events(

@@ -95,9 +95,9 @@ async fn invalid_fields_of_a_patch_are_named(pool: PgPool) {
     assert_eq!(
         fields,
         [
-            ("roles", FieldCode::UnknownField),
             ("name", FieldCode::Length),
             ("customData", FieldCode::Required),
+            ("roles", FieldCode::UnknownField),
         ]
     );
     let unchanged = app.users().get_user(get(&ann.id)).await.unwrap();

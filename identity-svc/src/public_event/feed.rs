@@ -63,7 +63,7 @@ pub(super) struct Batch {
 
 /// What a stream goes on from.
 struct Cursor {
-    feed: Feed,
+    pool: PgPool,
     position: i64,
     types: Vec<String>,
     head: watch::Receiver<i64>,
@@ -129,7 +129,7 @@ impl Feed {
             ..Batch::default()
         };
         let cursor = Cursor {
-            feed: self.clone(),
+            pool: self.pool.clone(),
             position,
             types,
             head,
@@ -144,7 +144,7 @@ impl Feed {
 }
 
 impl Cursor {
-    /// Waits for events; `None` when the process stops.
+    /// Waits for events; `None` when the feed is gone. The server ends the stream when the process stops.
     async fn next(&mut self) -> Option<Result<Batch, Failure>> {
         if let Some(first) = self.first.take() {
             return Some(Ok(first));
@@ -162,7 +162,7 @@ impl Cursor {
     /// Reads the next events up to `head`, all of which are visible.
     async fn read(&mut self, head: i64) -> Result<Batch, Failure> {
         let range = (self.position, head);
-        let rows = repo::list_between(&self.feed.pool, range, &self.types, BATCH).await?;
+        let rows = repo::list_between(&self.pool, range, &self.types, BATCH).await?;
         let is_full = rows.len() == usize::try_from(BATCH).unwrap_or_default();
         self.position = match rows.last() {
             Some((last, _)) if is_full => *last,

@@ -2,7 +2,6 @@
 
 use std::{sync::Arc, time::Duration};
 
-use chrono::TimeDelta;
 use platform::{clock::Clock, ids::Ids, messaging::Lease, pg, telemetry};
 use sqlx::PgPool;
 use tokio::{
@@ -15,14 +14,14 @@ use super::{event_types, repo};
 use crate::{
     SCHEMA,
     error::Result,
-    webhook::delivery::repo::{self as deliveries, NewDelivery},
+    webhook::delivery::{
+        RETRY_FOR,
+        repo::{self as deliveries, NewDelivery},
+    },
 };
 
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 const PURGE_INTERVAL: Duration = Duration::from_mins(1);
-
-/// How long a delivery is tried.
-const RETRY_FOR: TimeDelta = TimeDelta::days(3);
 
 /// Puts events in order. One process does so at a time.
 #[derive(Debug, Clone)]

@@ -178,6 +178,13 @@ mod tests {
         }
     }
 
+    fn violations(failure: &Failure) -> Vec<(&str, FieldCode)> {
+        let fields = failure.fields.iter();
+        fields
+            .map(|violation| (violation.field.as_str(), violation.code))
+            .collect()
+    }
+
     #[test]
     fn absent_fields_have_defaults() {
         let task = new_task(CreateTaskRequest {
@@ -202,13 +209,8 @@ mod tests {
             ..CreateTaskRequest::default()
         })
         .unwrap_err();
-        let violations: Vec<_> = failure
-            .fields
-            .iter()
-            .map(|violation| (violation.field.as_str(), violation.code))
-            .collect();
         assert_eq!(
-            violations,
+            violations(&failure),
             [
                 ("type", FieldCode::Enum),
                 ("amount", FieldCode::Range),
@@ -242,13 +244,8 @@ mod tests {
             ..UpdateTaskRequest::default()
         })
         .unwrap_err();
-        let violations: Vec<_> = failure
-            .fields
-            .iter()
-            .map(|violation| (violation.field.as_str(), violation.code))
-            .collect();
         assert_eq!(
-            violations,
+            violations(&failure),
             [
                 ("name", FieldCode::Required),
                 ("surveyUrl", FieldCode::Format),

@@ -2,8 +2,8 @@
 
 use platform::{
     clock::to_proto,
-    error::{Failure, FieldCode, Violations},
-    fields::{Fields, required},
+    error::{Failure, InvalidValue},
+    fields::{CHECKED, Fields, required},
     text,
 };
 use proto::identity::v1::{self as wire, CreateWebhookRequest, UpdateWebhookRequest};
@@ -14,24 +14,22 @@ use super::{
     model::{self, DisabledReason, NewWebhook, Webhook, WebhookPatch},
     sender::Attempt,
 };
-use crate::fields::{self, MAX_TEXT};
+use crate::fields::MAX_TEXT;
 
 /// Decodes a creation. The error names every invalid field.
 pub(super) fn new_webhook(
     request: CreateWebhookRequest,
     rules: Rules,
 ) -> Result<NewWebhook, Failure> {
-    let mut violations = Violations::default();
-    let v = &mut violations;
-    check_url(v, &request.url, rules);
-    let events = v.value("events", model::check_events(request.events));
-    let description = request.description.unwrap_or_default();
-    fields::check_text(v, "description", &description, MAX_TEXT);
-    violations.finish()?;
+    let mut fields = Fields::of_create();
+    let url = fields.required("url", request.url, |text| url(text, rules));
+    let events = fields.optional("events", Some(request.events), model::check_events);
+    let description = fields.optional("description", request.description, description);
+    fields.finish()?;
     Ok(NewWebhook {
-        url: request.url,
-        events: events.unwrap_or_default(),
-        description,
+        url: url.expect(CHECKED),
+        events: events.expect(CHECKED),
+        description: description.unwrap_or_default(),
         enabled: request.enabled.unwrap_or(true),
     })
 }
@@ -40,28 +38,24 @@ pub(super) fn new_webhook(
 pub(super) fn patch(request: UpdateWebhookRequest, rules: Rules) -> Result<WebhookPatch, Failure> {
     let mut fields = Fields::of_update(request.update_mask);
     let patch = WebhookPatch {
-        url: fields.changed("url", request.url, |url| {
-            if url.is_empty() {
-                return required();
-            }
-            rules.parse(&url).map(|_| url)
-        }),
+        url: fields.changed("url", request.url, |text| url(text, rules)),
         events: fields.changed("events", Some(request.events), model::check_events),
-        description: fields.changed("description", request.description, |text| {
-            text::bounded(text, 0..=MAX_TEXT)
-        }),
+        description: fields.changed("description", request.description, description),
         enabled: fields.changed("enabled", request.enabled, Ok),
     };
     fields.finish()?;
     Ok(patch)
 }
 
-fn check_url(violations: &mut Violations, url: &str, rules: Rules) {
-    if url.is_empty() {
-        violations.add("url", FieldCode::Required, "is required");
-    } else {
-        violations.value("url", rules.parse(url));
+fn url(text: String, rules: Rules) -> Result<String, InvalidValue> {
+    if text.is_empty() {
+        return required();
     }
+    rules.parse(&text).map(|_| text)
+}
+
+fn description(text: String) -> Result<String, InvalidValue> {
+    text::bounded(text, 0..=MAX_TEXT)
 }
 
 pub(super) fn webhook(webhook: Webhook) -> wire::Webhook {

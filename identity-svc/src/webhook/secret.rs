@@ -17,10 +17,18 @@ pub(super) fn create(sealing: &SealingKey, ids: &Ids, id: WebhookId) -> (String,
     (text, sealing.seal(&label(id), &key))
 }
 
-/// Opens a stored secret.
-pub(super) fn open(sealing: &SealingKey, id: WebhookId, sealed: &[u8]) -> Result<SecretSlice<u8>> {
-    let opened = sealing.open(&label(id), sealed);
-    opened.map_err(|error| Error::internal(error.into_boxed_dyn_error()))
+/// Opens the secrets that sign: the current one, and for a while the one before.
+pub(super) fn open(
+    sealing: &SealingKey,
+    id: WebhookId,
+    current: &[u8],
+    old: Option<&[u8]>,
+) -> Result<Vec<SecretSlice<u8>>> {
+    let opened = [Some(current), old].into_iter().flatten().map(|sealed| {
+        let opened = sealing.open(&label(id), sealed);
+        opened.map_err(|error| Error::internal(error.into_boxed_dyn_error()))
+    });
+    opened.collect()
 }
 
 /// Returns the label of a sealed secret.

@@ -21,7 +21,7 @@ use tokio::sync::{Notify, Semaphore};
 
 use super::{
     Sender, WebhookId, convert,
-    delivery::{Delivery, DeliveryId, repo as deliveries},
+    delivery::{Delivery, DeliveryId, RETRY_FOR, repo as deliveries},
     model::{Webhook, WebhookPatch},
     repo, secret,
     sender::{Attempt, Message},
@@ -34,9 +34,6 @@ use crate::{
 
 /// How long a replaced secret signs too.
 const OVERLAP: TimeDelta = TimeDelta::hours(24);
-
-/// How long a delivery that is queued by hand is tried.
-const RETRY_FOR: TimeDelta = TimeDelta::days(3);
 
 /// Pings of a process at once.
 const MAX_PINGS: usize = 8;
@@ -57,6 +54,13 @@ pub(crate) struct Webhooks {
 pub(super) struct WithSecret {
     pub(super) reply: Reply<wire::Webhook>,
     pub(super) secret: Option<String>,
+}
+
+impl WithSecret {
+    fn replayed(reply: Reply<wire::Webhook>) -> Self {
+        let secret = None;
+        Self { reply, secret }
+    }
 }
 
 impl Webhooks {
@@ -86,10 +90,7 @@ impl Webhooks {
         request: CreateWebhookRequest,
     ) -> Result<WithSecret> {
         let mut work = match idempotency::start(&self.pool, SCHEMA, key).await? {
-            Started::Replay(reply) => {
-                let secret = None;
-                return Ok(WithSecret { reply, secret });
-            }
+            Started::Replay(reply) => return Ok(WithSecret::replayed(reply)),
             Started::Fresh(work) => work,
         };
         let new = convert::new_webhook(request, self.sender.rules())?;
@@ -152,10 +153,7 @@ impl Webhooks {
         id: WebhookId,
     ) -> Result<WithSecret> {
         let mut work = match idempotency::start(&self.pool, SCHEMA, key).await? {
-            Started::Replay(reply) => {
-                let secret = None;
-                return Ok(WithSecret { reply, secret });
-            }
+            Started::Replay(reply) => return Ok(WithSecret::replayed(reply)),
             Started::Fresh(work) => work,
         };
         let now = self.clock.now();
@@ -194,9 +192,8 @@ impl Webhooks {
         let now = self.clock.now();
         let sealed = repo::find_sealed(&self.pool, id, now).await?;
         let sealed = sealed.ok_or(Error::WebhookNotFound)?;
-        let secrets = [Some(sealed.secret), sealed.old_secret];
-        let secrets = secrets.iter().flatten();
-        let secrets = secrets.map(|sealed| secret::open(&self.sealing, id, sealed));
+        let old = sealed.old_secret.as_deref();
+        let secrets = secret::open(&self.sealing, id, &sealed.secret, old)?;
         let event = PublicEvent {
             id: self.ids.uuid(),
             event_type: event_types::PING.to_owned(),
@@ -205,7 +202,7 @@ impl Webhooks {
         };
         let message = Message {
             url: &sealed.url,
-            secrets: &secrets.collect::<Result<Vec<_>>>()?,
+            secrets: &secrets,
             event_id: event.id.to_string(),
             timestamp: now.timestamp(),
             payload: event.payload(),

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use platform::{backoff::Backoff, ids::Id};
-use secrecy::SecretSlice;
 use uuid::Uuid;
 
 use crate::{
@@ -70,9 +69,6 @@ pub(super) struct Claimed {
     pub(super) old_sealed_secret: Option<Vec<u8>>,
     pub(super) event: PublicEvent,
 }
-
-/// The keys that sign an attempt.
-pub(super) type Secrets = Vec<SecretSlice<u8>>;
 
 /// The end of an attempt.
 #[derive(Debug)]

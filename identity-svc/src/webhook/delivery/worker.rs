@@ -17,7 +17,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    model::{Claimed, Outcome, Secrets},
+    model::{Claimed, Outcome},
     repo::{self, Room},
 };
 use crate::{
@@ -118,14 +118,12 @@ impl Worker {
     }
 
     async fn send(&self, claimed: &Claimed) -> Result<Attempt> {
-        let sealed = [
-            Some(&claimed.sealed_secret),
-            claimed.old_sealed_secret.as_ref(),
-        ];
-        let secrets = sealed.into_iter().flatten();
-        let secrets: Secrets = secrets
-            .map(|sealed| secret::open(&self.sealing, claimed.webhook_id, sealed))
-            .collect::<Result<_>>()?;
+        let secrets = secret::open(
+            &self.sealing,
+            claimed.webhook_id,
+            &claimed.sealed_secret,
+            claimed.old_sealed_secret.as_deref(),
+        )?;
         let message = Message {
             url: &claimed.url,
             secrets: &secrets,

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use platform::error::FieldCode;
 
-use super::{Event, Line, LineId, LineStatus, OrderStatus, OrderWithLines};
+use super::{Event, Line, LineId, LineStatus, OrderStatus, OrderWithLines, status::Status as _};
 use crate::error::Error;
 
 /// The units that a fulfilment applies to.
@@ -65,7 +65,7 @@ impl OrderWithLines {
         if !found {
             return Err(Error::OrderLineNotFound);
         }
-        let events = self.update_status(now);
+        let events = self.update_status(now)?;
         if !changed_lines.is_empty() {
             self.order.updated_at = now;
         }
@@ -76,25 +76,25 @@ impl OrderWithLines {
     }
 
     /// Derives the order's status from its lines.
-    fn update_status(&mut self, now: DateTime<Utc>) -> Vec<Event> {
+    fn update_status(&mut self, now: DateTime<Utc>) -> Result<Vec<Event>, Error> {
         let all_fulfilled = self
             .lines
             .iter()
             .all(|line| line.unfulfilled_quantity() == 0);
         let order = &mut self.order;
-        match (order.order_status, all_fulfilled) {
+        Ok(match (order.order_status, all_fulfilled) {
             (OrderStatus::Unfulfilled, true) => {
-                order.order_status = OrderStatus::Fulfilled;
+                order.order_status.move_to(OrderStatus::Fulfilled)?;
                 order.fulfilled_at = Some(now);
                 vec![Event::Fulfilled]
             }
             (OrderStatus::Fulfilled, false) => {
-                order.order_status = OrderStatus::Unfulfilled;
+                order.order_status.move_to(OrderStatus::Unfulfilled)?;
                 order.fulfilled_at = None;
                 vec![Event::Unfulfilled]
             }
             _ => Vec::new(),
-        }
+        })
     }
 }
 
@@ -125,11 +125,11 @@ impl Line {
             FulfilmentDirection::Fulfill => units,
             FulfilmentDirection::Unfulfill => -units,
         };
-        self.status = match self.fulfilled_quantity {
+        self.status.move_to(match self.fulfilled_quantity {
             0 => LineStatus::Unfulfilled,
             fulfilled if fulfilled == self.quantity => LineStatus::Fulfilled,
             _ => LineStatus::PartiallyFulfilled,
-        };
+        })?;
         self.fulfilled_at = (self.status == LineStatus::Fulfilled).then_some(now);
         self.updated_at = now;
         Ok(true)

@@ -6,7 +6,9 @@ use platform::{
     money::{Amount, DecimalPlaces, OutOfRange, Rounding},
 };
 
-use super::{Event, Leg, Order, OrderStatus, PaymentStatus, TransactionId, WalletId};
+use super::{
+    Event, Leg, Order, OrderStatus, PaymentStatus, TransactionId, WalletId, status::Status as _,
+};
 use crate::error::Error;
 
 /// The most payments of an order: a refund has a posting for each, and the ledger takes at most
@@ -132,25 +134,30 @@ impl Order {
             amount,
             transactions: transactions.to_vec(),
         }];
-        self.payment_status = PaymentStatus::Paid;
-        events.extend(self.mark_fully_paid_if_covered(now));
+        if self.unpaid_amount().is_positive() {
+            self.payment_status.move_to(PaymentStatus::Paid)?;
+        }
+        events.extend(self.mark_fully_paid_if_covered(now)?);
         self.updated_at = now;
         Ok(events)
     }
 
     /// Turns a draft whose payment was posted into an order.
-    pub(crate) fn activate(&mut self) -> Event {
-        self.order_status = OrderStatus::Unfulfilled;
-        Event::Placed
+    pub(crate) fn activate(&mut self) -> Result<Event, Error> {
+        self.order_status.move_to(OrderStatus::Unfulfilled)?;
+        Ok(Event::Placed)
     }
 
     /// Marks the order fully paid if payments cover its amount for the first time.
-    pub(crate) fn mark_fully_paid_if_covered(&mut self, now: DateTime<Utc>) -> Option<Event> {
+    pub(crate) fn mark_fully_paid_if_covered(
+        &mut self,
+        now: DateTime<Utc>,
+    ) -> Result<Option<Event>, Error> {
         if !self.unpaid_amount().is_zero() || self.payment_status == PaymentStatus::FullyPaid {
-            return None;
+            return Ok(None);
         }
-        self.payment_status = PaymentStatus::FullyPaid;
+        self.payment_status.move_to(PaymentStatus::FullyPaid)?;
         self.paid_at = Some(now);
-        Some(Event::Paid)
+        Ok(Some(Event::Paid))
     }
 }

@@ -7,7 +7,7 @@ use platform::money::{Amount, DecimalPlaces, OutOfRange, Rounding};
 
 use super::{
     Cancellation, Event, Leg, LineStatus, Order, OrderStatus, OrderWithLines, Payment,
-    PaymentStatus, TransactionId,
+    PaymentStatus, TransactionId, status::Status as _,
 };
 use crate::error::Error;
 
@@ -50,19 +50,21 @@ impl OrderWithLines {
         let refund = cancellation.refund;
         order.paid_amount = order.paid_amount.sub(refund)?;
         if refund.is_positive() {
-            order.payment_status = if order.paid_amount.is_zero() {
-                PaymentStatus::FullyRefunded
-            } else {
-                PaymentStatus::PartiallyRefunded
-            };
+            order
+                .payment_status
+                .move_to(if order.paid_amount.is_zero() {
+                    PaymentStatus::FullyRefunded
+                } else {
+                    PaymentStatus::PartiallyRefunded
+                })?;
         }
         order.bonus_revoked = cancellation.bonus_revoked;
         order.cancel_reason.clone_from(&cancellation.reason);
-        order.order_status = OrderStatus::Canceled;
+        order.order_status.move_to(OrderStatus::Canceled)?;
         order.canceled_at = Some(now);
         order.updated_at = now;
         for line in &mut self.lines {
-            line.status = LineStatus::Canceled;
+            line.status.move_to(LineStatus::Canceled)?;
             line.updated_at = now;
         }
         let refunded = cancellation.refunded()?;

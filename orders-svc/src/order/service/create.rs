@@ -124,7 +124,7 @@ impl Orders {
         } = prepared;
         let now = order.order.created_at;
         if legs.is_empty() {
-            order.order.mark_fully_paid_if_covered(now);
+            order.order.mark_fully_paid_if_covered(now)?;
         } else {
             let action = Action::PlaceAndCharge(legs);
             let claim = claim(&mut order.order, action, &settings, None);
@@ -150,7 +150,7 @@ impl Orders {
         };
         let now = order.order.created_at;
         let mut events = vec![Event::Placed];
-        events.extend(order.order.mark_fully_paid_if_covered(now));
+        events.extend(order.order.mark_fully_paid_if_covered(now)?);
         self.insert_in_tx(&mut work, &mut order).await?;
         self.write_in_tx(&mut work, &mut order.order, &events)
             .await?;

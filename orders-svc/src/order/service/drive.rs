@@ -167,7 +167,7 @@ impl Orders {
         match claim.action() {
             Action::PlaceAndCharge(legs) | Action::Charge(legs) => {
                 if matches!(claim.action(), Action::PlaceAndCharge(_)) {
-                    events.push(order.order.activate());
+                    events.push(order.order.activate()?);
                 }
                 repo::payments::insert_in_tx(conn, claim, legs, transactions, now).await?;
                 events.extend(order.order.record_payment(legs, transactions, now)?);

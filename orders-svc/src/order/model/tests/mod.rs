@@ -7,6 +7,8 @@ mod fulfilment;
 mod payer;
 mod payment;
 mod refund;
+mod status;
+mod walk;
 
 use chrono::{DateTime, Utc};
 use platform::{

@@ -91,14 +91,14 @@ fn an_order_of_amount_zero_is_marked_fully_paid_once() {
     order.amount = Amount::ZERO;
     order.shipping_amount = Amount::ZERO;
     let first = order.mark_fully_paid_if_covered(now());
-    assert_eq!(first, Some(Event::Paid));
-    assert_eq!(order.mark_fully_paid_if_covered(now()), None);
+    assert_eq!(first.unwrap(), Some(Event::Paid));
+    assert_eq!(order.mark_fully_paid_if_covered(now()).unwrap(), None);
 }
 
 #[test]
 fn an_unpaid_order_is_not_marked_fully_paid() {
     let mut order = order_of("10").order;
-    assert_eq!(order.mark_fully_paid_if_covered(now()), None);
+    assert_eq!(order.mark_fully_paid_if_covered(now()).unwrap(), None);
     assert_eq!(order.payment_status, PaymentStatus::Unpaid);
 }
 
@@ -106,7 +106,7 @@ fn an_unpaid_order_is_not_marked_fully_paid() {
 fn an_activated_draft_is_unfulfilled() {
     let mut order = order_of("10").order;
     order.order_status = OrderStatus::Draft;
-    assert_eq!(order.activate(), Event::Placed);
+    assert_eq!(order.activate().unwrap(), Event::Placed);
     assert_eq!(order.order_status, OrderStatus::Unfulfilled);
 }
 

@@ -8,15 +8,19 @@ mod edge;
 mod environment;
 mod heavy_page;
 mod idle;
+mod kills;
 mod ledger;
 mod lists;
 mod machine;
+mod orders;
 mod outage;
 mod passwords;
+mod races;
 mod revocations;
 mod rpc;
 mod starts;
 mod table;
+mod walk;
 mod webhooks;
 
 use clap::{Args, Parser, Subcommand};
@@ -48,6 +52,13 @@ enum Program {
     /// 10 000 events to 10 webhooks, one of which is dead and one slow, with a kill -9 of identity-svc:
     /// the others wait for neither, and nothing is lost.
     Webhooks(webhooks::Arguments),
+    /// Two actions on one order at the same time, through different processes: only ends that one of them
+    /// after the other would lead to.
+    Races(races::Arguments),
+    /// A kill -9 at each failpoint of each saga: one effect, within a minute. Needs a debug build.
+    Kills(kills::Arguments),
+    /// Random actions on orders while the catalogue changes: every answer is that of a model.
+    Walk(walk::Arguments),
     /// Starts on busy ports: every one of them succeeds; run it as
     /// `cargo stack exec -- target/debug/load starts`.
     Starts(starts::Arguments),
@@ -67,6 +78,8 @@ enum Bench {
     Catalogue(Server),
     /// Pages of 100 orders with 200 lines each, and the memory of the processes that answer them.
     HeavyPage(Server),
+    /// Orders that are created and paid, beside reads of a product.
+    Orders(orders::Arguments),
     /// The CPU time of a read through REST, over gRPC, and of a hello world.
     Edge(Server),
     /// The cost of transaction lists in Postgres; needs `seed transactions`.
@@ -87,9 +100,19 @@ struct Server {
     nats_server: Option<std::path::PathBuf>,
 }
 
+impl Program {
+    /// Returns whether it prints figures that depend on the speed of the build.
+    const fn measures(&self) -> bool {
+        !matches!(
+            self,
+            Self::Starts(_) | Self::Hello | Self::Races(_) | Self::Kills(_) | Self::Walk(_)
+        )
+    }
+}
+
 fn main() -> anyhow::Result<()> {
     let program = Arguments::parse().program;
-    if cfg!(debug_assertions) && !matches!(program, Program::Starts(_) | Program::Hello) {
+    if cfg!(debug_assertions) && program.measures() {
         eprintln!("This is a debug build: its figures mean nothing.");
     }
     // The load generator shares the machine with the stack: one thread wakes up less.
@@ -103,12 +126,16 @@ fn main() -> anyhow::Result<()> {
         Program::Bench(Bench::Catalogue(server)) => runtime.block_on(catalogue::run(server)),
         Program::Bench(Bench::HeavyPage(server)) => runtime.block_on(heavy_page::run(server)),
         Program::Bench(Bench::Edge(server)) => runtime.block_on(edge::run(server)),
+        Program::Bench(Bench::Orders(arguments)) => runtime.block_on(orders::run(arguments)),
         Program::Hello => runtime.block_on(edge::hello()),
         Program::Bench(Bench::Lists(server)) => runtime.block_on(lists::run(server)),
         Program::Starts(arguments) => starts::run(&arguments),
         Program::Outage(arguments) => runtime.block_on(outage::run(arguments)),
         Program::Revocations(arguments) => runtime.block_on(revocations::run(arguments)),
         Program::Passwords(arguments) => runtime.block_on(passwords::run(arguments)),
+        Program::Races(arguments) => runtime.block_on(races::run(arguments)),
+        Program::Kills(arguments) => runtime.block_on(kills::run(arguments)),
+        Program::Walk(arguments) => runtime.block_on(walk::run(arguments)),
         Program::Debits(arguments) => runtime.block_on(debits::run(arguments)),
         Program::Webhooks(arguments) => runtime.block_on(webhooks::run(arguments)),
         Program::Seed(Seed::Transactions(arguments)) => runtime.block_on(lists::seed(arguments)),

@@ -25,6 +25,7 @@ fn crates_depend_only_on_lower_tiers() {
         ("stack", 3),
         ("e2e", 4),
         ("load", 4),
+        ("scenarios", 4),
     ]);
     let dependencies = dependencies();
     assert_eq!(dependencies.len(), tiers.len(), "each member has a tier");
@@ -43,7 +44,7 @@ fn crates_depend_only_on_lower_tiers() {
         !gateway.iter().any(|needed| needed == "sqlx"),
         "the gateway holds no data"
     );
-    for name in ["stack", "e2e", "load"] {
+    for name in ["stack", "scenarios", "e2e", "load"] {
         let uses_a_process = dependencies[name]
             .iter()
             .any(|needed| PROCESSES.contains(&needed.as_str()));

@@ -1,6 +1,4 @@
-//! Deleting a user: the wallets, the orders and the email afterwards, and crashes in between.
-
-use std::time::Duration;
+//! Deleting a user: the wallets, the orders and the email afterwards.
 
 use e2e::{TestApp, text};
 use serde_json::json;
@@ -46,43 +44,5 @@ async fn a_user_with_money_stays_and_one_without_leaves_its_orders_behind() {
     let again = json!({ "email": buyer["email"], "password": "Correct1Horse" });
     let again = app.create("/users", again).await;
     assert_ne!(again["id"], buyer["id"]);
-    app.assert_settled().await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_deletion_completes_after_identity_svc_crashes_with_an_open_claim() {
-    delete_with_crash("identity.user.deletion_claimed").await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_deletion_completes_after_identity_svc_crashes_before_erasing_the_user() {
-    delete_with_crash("identity.user.wallets_closed").await;
-}
-
-/// Deletes a user while identity-svc crashes, and waits until the recovery completes the deletion.
-async fn delete_with_crash(failpoint: &str) {
-    const IDENTITY: &str = "identity-svc";
-    let app = TestApp::start(StackOptions::for_test("deletion").expect("options")).await;
-    let user = app.create_user("ada").await;
-    let path = format!("/users/{}", text(&user["id"]));
-    let failpoints = [("FAILPOINTS".to_owned(), format!("{failpoint}=kill"))];
-    app.stack.stop(IDENTITY).expect("it runs");
-    app.stack
-        .start_again(IDENTITY, &failpoints)
-        .expect("it starts again");
-    let response = app.delete(&path).await;
-    assert!(response.status.is_server_error(), "{response:?}");
-    app.stack
-        .wait_for_exit(IDENTITY, Duration::from_mins(1))
-        .expect("it kills itself");
-    app.stack
-        .start_again(IDENTITY, &[])
-        .expect("it starts again");
-    app.eventually(|| async {
-        let response = app.get(&path).await;
-        let is_gone = response.status == 404;
-        is_gone.then_some(()).ok_or_else(|| format!("{response:?}"))
-    })
-    .await;
     app.assert_settled().await;
 }

@@ -3,7 +3,6 @@
 mod access;
 mod architecture;
 mod audit;
-mod crash;
 mod deletion;
 mod demo;
 mod dry_run;
@@ -11,6 +10,7 @@ mod errors;
 mod flow;
 mod handover;
 mod nats_users;
+mod orders;
 mod outage;
 mod ports;
 mod readme;

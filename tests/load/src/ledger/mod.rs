@@ -2,7 +2,7 @@
 //! in the same Postgres.
 
 mod baseline;
-mod cost;
+pub mod cost;
 mod measure;
 mod report;
 mod settings;

@@ -1,0 +1,154 @@
+//! The steps of a walk.
+
+use rand::{Rng as _, rngs::StdRng};
+use serde_json::{Value, json};
+
+use super::{RICH_BUYERS, catalogue::Catalogue, catalogue::Edit, compare::dollars, order::Order};
+
+#[derive(Debug)]
+pub(super) enum Step {
+    Create(Cart),
+    Edit(Edit),
+    Act {
+        /// Index of the order.
+        order: usize,
+        request: Request,
+    },
+}
+
+#[derive(Debug)]
+pub(super) struct Cart {
+    /// Index among the buyers.
+    pub(super) buyer: usize,
+    pub(super) is_poor: bool,
+    /// Indexes of products, and quantities.
+    pub(super) lines: Vec<(usize, i64)>,
+    /// Whether the order is paid with its creation.
+    pub(super) pays: bool,
+}
+
+/// An action on an order.
+#[derive(Debug)]
+pub(super) enum Request {
+    Pay(Amount),
+    Cancel(Amount),
+    Move { fulfill: bool, units: Units },
+}
+
+/// An amount of a request.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Amount {
+    /// Left out.
+    Whole,
+    Cents(i64),
+    /// With more decimals than its asset.
+    TooFine,
+}
+
+impl Amount {
+    /// Returns the cents, or the code of the refusal.
+    pub(super) const fn cents(self, whole: i64) -> Result<i64, &'static str> {
+        match self {
+            Self::Whole => Ok(whole),
+            Self::Cents(cents) => Ok(cents),
+            Self::TooFine => Err("amount_precision"),
+        }
+    }
+
+    fn body(self, field: &str) -> Value {
+        match self {
+            Self::Whole => json!({}),
+            Self::Cents(cents) => json!({ field: dollars(cents) }),
+            Self::TooFine => json!({ field: "0.001" }),
+        }
+    }
+}
+
+/// The units that are moved.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Units {
+    All,
+    /// Index of a line, and how many; all if that is left out.
+    Line(usize, Option<i64>),
+}
+
+impl Request {
+    pub(super) const fn name(&self) -> &'static str {
+        match self {
+            Self::Pay(_) => "pay",
+            Self::Cancel(_) => "cancel",
+            Self::Move { fulfill: true, .. } => "fulfill",
+            Self::Move { fulfill: false, .. } => "unfulfill",
+        }
+    }
+
+    /// Returns the path behind that of the order.
+    pub(super) fn path(&self, order: &Order) -> String {
+        match self {
+            Self::Move {
+                units: Units::Line(index, _),
+                ..
+            } => format!("/lines/{}/{}", order.lines[*index].id, self.name()),
+            _ => format!("/{}", self.name()),
+        }
+    }
+
+    pub(super) fn body(&self) -> Value {
+        match self {
+            Self::Pay(amount) => amount.body("amount"),
+            Self::Cancel(refund) => refund.body("refundAmount"),
+            Self::Move {
+                units: Units::Line(_, Some(quantity)),
+                ..
+            } => json!({ "quantity": quantity }),
+            Self::Move { .. } => json!({}),
+        }
+    }
+}
+
+/// Makes up a cart.
+pub(super) fn create(random: &mut StdRng, catalogue: &Catalogue, buyers: usize) -> Step {
+    let buyer = random.random_range(0..buyers);
+    let lines = random.random_range(1..=3);
+    Step::Create(Cart {
+        buyer,
+        is_poor: buyer == RICH_BUYERS,
+        lines: (0..lines).map(|_| catalogue.random_line(random)).collect(),
+        pays: random.random_bool(0.3),
+    })
+}
+
+/// Makes up an action on an order.
+pub(super) fn action(random: &mut StdRng, index: usize, order: &Order) -> Step {
+    let request = match random.random_range(0..10) {
+        0..=3 => Request::Pay(amount(random, order.amount() - order.paid)),
+        4 => Request::Cancel(amount(random, order.paid)),
+        _ => Request::Move {
+            fulfill: random.random_bool(0.5),
+            units: units(random, order),
+        },
+    };
+    Step::Act {
+        order: index,
+        request,
+    }
+}
+
+/// Returns mostly a part of what is allowed.
+fn amount(random: &mut StdRng, most: i64) -> Amount {
+    match random.random_range(0..10) {
+        0..=3 => Amount::Whole,
+        4 => Amount::TooFine,
+        5 => Amount::Cents(most + 1),
+        _ => Amount::Cents(random.random_range(1..=most.max(1))),
+    }
+}
+
+fn units(random: &mut StdRng, order: &Order) -> Units {
+    if random.random_bool(0.3) {
+        return Units::All;
+    }
+    let index = random.random_range(0..order.lines.len());
+    let quantity = random.random_range(1..=order.lines[index].quantity + 1);
+    Units::Line(index, random.random_bool(0.7).then_some(quantity))
+}

@@ -85,6 +85,8 @@ create table orders.order_lines (
     product jsonb not null,
     quantity integer not null,
     fulfilled_quantity integer not null,
+    -- Units that were refunded as such
+    refunded_quantity integer not null default 0,
     status text not null,
     unit_price numeric(28, 8) not null,
     unit_tax numeric(28, 8) not null,
@@ -103,6 +105,8 @@ create table orders.order_lines (
     constraint order_lines_quantity_check check (quantity between 1 and 1000000),
     constraint order_lines_fulfilled_quantity_check
         check (fulfilled_quantity between 0 and quantity),
+    constraint order_lines_refunded_quantity_check
+        check (refunded_quantity between 0 and quantity),
     constraint order_lines_status_check
         check (status in ('unfulfilled', 'partially_fulfilled', 'fulfilled', 'canceled')),
     constraint order_lines_unit_price_check
@@ -128,7 +132,11 @@ create table orders.payments (
     amount numeric(28, 8) not null,
     -- The value in the order's asset; null if the payment is in that asset
     order_amount numeric(28, 8),
+    -- Whether it is the part of `useBonus`
+    is_bonus boolean not null,
     refunded_amount numeric(28, 8) not null,
+    -- The value of the refunds in the order's asset
+    refunded_value numeric(28, 8) not null,
     created_at timestamptz(3) not null,
     constraint payments_pkey primary key (transaction_id),
     constraint payments_order_id_fkey foreign key (order_id) references orders.orders (id),
@@ -137,8 +145,53 @@ create table orders.payments (
         check (amount > 0 and amount <= 99999999999999999999.99999999),
     constraint payments_order_amount_check
         check (order_amount > 0 and order_amount <= 99999999999999999999.99999999),
-    constraint payments_refunded_amount_check check (refunded_amount between 0 and amount)
+    constraint payments_refunded_amount_check check (refunded_amount between 0 and amount),
+    constraint payments_refunded_value_check
+        check (refunded_value between 0 and coalesce(order_amount, amount))
 );
+
+-- Refunds, also those of cancellations. Append-only.
+create table orders.refunds (
+    id uuid not null,
+    order_id uuid not null,
+    -- Sequence of the claim.
+    claim integer not null,
+    -- In the order's asset.
+    amount numeric(28, 8) not null,
+    -- JSON array of line ids and quantities; null if an amount was refunded
+    lines jsonb,
+    -- JSON text
+    reason text,
+    -- Who asked for it, as in the audit log.
+    actor text not null,
+    created_at timestamptz(3) not null,
+    constraint refunds_pkey primary key (id),
+    constraint refunds_order_id_fkey foreign key (order_id) references orders.orders (id),
+    constraint refunds_order_id_claim_key unique (order_id, claim),
+    constraint refunds_amount_check
+        check (amount > 0 and amount <= 99999999999999999999.99999999)
+);
+
+-- The transactions of refunds. A refund has none where all of it is worth less than a unit of the asset
+-- that paid. Append-only.
+create table orders.refund_legs (
+    -- The transaction in the wallet context.
+    transaction_id uuid not null,
+    refund_id uuid not null,
+    payment_id uuid not null,
+    amount numeric(28, 8) not null,
+    -- The value in the order's asset; null if the payment is in that asset
+    order_amount numeric(28, 8),
+    constraint refund_legs_pkey primary key (transaction_id),
+    constraint refund_legs_refund_id_fkey foreign key (refund_id) references orders.refunds (id),
+    constraint refund_legs_payment_id_fkey
+        foreign key (payment_id) references orders.payments (transaction_id),
+    constraint refund_legs_amount_check
+        check (amount > 0 and amount <= 99999999999999999999.99999999),
+    constraint refund_legs_order_amount_check
+        check (order_amount > 0 and order_amount <= 99999999999999999999.99999999)
+);
+create index refund_legs_refund_id_idx on orders.refund_legs (refund_id);
 
 -- The operation in progress on an order, at most one: inserting the row is the claim.
 create table orders.claims (
@@ -160,7 +213,7 @@ create table orders.claims (
     created_at timestamptz(3) not null default now(),
     constraint claims_pkey primary key (order_id),
     constraint claims_order_id_fkey foreign key (order_id) references orders.orders (id),
-    constraint claims_action_check check (action in ('create', 'pay', 'cancel'))
+    constraint claims_action_check check (action in ('create', 'pay', 'cancel', 'refund'))
 );
 create index claims_due_at_idx on orders.claims (due_at);
 
@@ -168,4 +221,5 @@ grant usage on schema orders to guerdon_orders_app;
 -- Only drafts whose payment was refused are deleted, with their lines.
 grant select, insert, update, delete on orders.orders, orders.order_lines to guerdon_orders_app;
 grant select, insert, update on orders.payments to guerdon_orders_app;
+grant select, insert on orders.refunds, orders.refund_legs to guerdon_orders_app;
 grant select, insert, update, delete on orders.claims to guerdon_orders_app;

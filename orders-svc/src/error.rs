@@ -16,12 +16,16 @@ pub(crate) enum Error {
     OrderLineNotFound,
     #[error("{0}")]
     InvalidState(&'static str),
-    #[error("a payment or cancellation of the order is in progress")]
+    #[error("a payment, refund or cancellation of the order is in progress")]
     OrderBusy,
     #[error("{amount} exceeds the unpaid amount {unpaid}")]
     PaymentExceedsUnpaid { amount: Amount, unpaid: Amount },
     #[error("{refund} exceeds the paid amount {paid}")]
-    RefundExceedsPaid { refund: Amount, paid: Amount },
+    RefundExceedsPaid {
+        field: &'static str,
+        refund: Amount,
+        paid: Amount,
+    },
     /// More decimal places than the order's asset.
     #[error("{field} must have at most {} decimal places", .places.get())]
     Precision {
@@ -159,8 +163,8 @@ impl From<Error> for Failure {
             Error::PaymentExceedsUnpaid { .. } => {
                 field_failure(Code::PaymentExceedsUnpaid, "amount", detail)
             }
-            Error::RefundExceedsPaid { .. } => {
-                field_failure(Code::RefundExceedsPaid, "refundAmount", detail)
+            Error::RefundExceedsPaid { field, .. } => {
+                field_failure(Code::RefundExceedsPaid, field, detail)
             }
             Error::PaysItself => Self::invalid("walletId", FieldCode::Duplicate, detail),
             Error::NoRate => field_failure(Code::NoRate, "useBonus", detail),

@@ -359,8 +359,8 @@ create table wallet.referral_rewards (
         check (skipped is null or (skipped in ('rate_not_found', 'amount_out_of_range') and amount = 0))
 );
 
--- How much of each canceled order was refunded, of what amount. A refund may become known before the
--- referral that it takes back. Append-only.
+-- How much of each order was refunded, of what amount. A refund may become known before the referral that
+-- it takes back. The refunded amount only grows.
 create table wallet.order_refunds (
     order_id uuid not null,
     amount numeric(28, 8) not null,
@@ -388,11 +388,11 @@ create table wallet.verification (
 
 grant usage on schema wallet to guerdon_wallet_app;
 grant select, insert, update on wallet.settings, wallet.wallets, wallet.assets, wallet.balances,
-    wallet.order_bonuses, wallet.address_keys to guerdon_wallet_app;
+    wallet.order_bonuses, wallet.order_refunds, wallet.address_keys to guerdon_wallet_app;
 grant select, insert, update, delete on wallet.rates, wallet.posted_batches, wallet.verification
     to guerdon_wallet_app;
 grant select, insert on wallet.addresses, wallet.transactions, wallet.movements,
-    wallet.transaction_changes, wallet.referral_rewards, wallet.order_refunds to guerdon_wallet_app;
+    wallet.transaction_changes, wallet.referral_rewards to guerdon_wallet_app;
 -- A transaction's amount and wallets never change.
 grant update (status, metadata, version, processed_at, updated_at) on wallet.transactions
     to guerdon_wallet_app;

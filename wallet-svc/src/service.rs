@@ -32,7 +32,7 @@ use crate::{
     config::Config,
     consumers::{
         IDENTITY, Ledger, ORDERS, order_canceled::RevokeBonuses, order_paid::GrantBonus,
-        referral_earned::PayReferrer, task_completed::CreditReward,
+        order_refunded::ReduceBonuses, referral_earned::PayReferrer, task_completed::CreditReward,
     },
     movement::grpc::MovementGrpc,
     operation::{grpc::OperationGrpc, service::Operations},
@@ -141,6 +141,7 @@ fn add_tasks(backbone: &mut Backbone, worker: PostingWorker, referrals: &Referra
     });
     backbone.consume_effect(ORDERS, "OrderPaid", GrantBonus(ledger.clone()));
     backbone.consume_effect(ORDERS, "OrderCanceled", RevokeBonuses(referrals.clone()));
+    backbone.consume_effect(ORDERS, "OrderRefunded", ReduceBonuses(referrals.clone()));
     backbone.consume_effect(IDENTITY, "TaskCompleted", CreditReward(ledger.clone()));
     backbone.consume_effect(IDENTITY, "ReferralEarned", PayReferrer(referrals.clone()));
     let pool = backbone.pool();

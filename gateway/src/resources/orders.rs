@@ -22,10 +22,12 @@ use crate::{
 
 mod buyer;
 mod new_order;
+mod refund;
 
 pub(crate) use buyer::Buyer;
 use buyer::with_user;
 pub(crate) use new_order::{NewOrder, create};
+pub(crate) use refund::{Refund, refund};
 
 /// A purchase. Money is in `assetCode`.
 #[derive(Debug, Serialize, utoipa::ToSchema)]

@@ -7,7 +7,7 @@ use crate::{
     access::Access::{Admin, User},
     resources::{
         order_lines::{self, OrderLine, OrderLineDetail, Units},
-        orders::{self, Cancellation, Fulfilment, NewOrder, Order, OrderPatch, Payment},
+        orders::{self, Cancellation, Fulfilment, NewOrder, Order, OrderPatch, Payment, Refund},
     },
 };
 
@@ -43,6 +43,9 @@ fn order_routes() -> Vec<Route> {
             .needs_body()
             .response::<Order>()
             .alias_of("/orders/{id}/cancel"),
+        post("/orders/{id}/refund", Admin, orders::refund)
+            .body::<Refund>()
+            .response::<Order>(),
         post("/orders/{id}/fulfill", Admin, orders::fulfill)
             .body::<Fulfilment>()
             .response::<Order>(),

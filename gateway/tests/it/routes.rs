@@ -67,6 +67,7 @@ async fn every_operation_calls_its_rpcs_and_responds_with_its_documented_status(
     POST /orders/{id}/cancel 200: OrderService/CancelOrder
     POST /orders/{id}/fulfill 200: OrderService/FulfillOrder
     POST /orders/{id}/pay 200: OrderService/PayOrder
+    POST /orders/{id}/refund 200: OrderService/RefundOrder
     POST /orders/{id}/unfulfill 200: OrderService/UnfulfillOrder
     GET /orders/{orderId}/lines 200: OrderLineService/ListOrderLines
     GET /orders/{orderId}/lines/{id} 200: OrderLineService/GetOrderLine, OrderService/GetOrder

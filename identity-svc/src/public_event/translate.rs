@@ -93,6 +93,9 @@ impl Translate for events::OrderRefunded {
         let data = json!({
             "orderId": self.order_id,
             "userId": self.user_id,
+            "amount": self.amount,
+            "refundedAmount": self.refunded_amount,
+            "assetCode": self.asset_code,
             "refunded": amounts(self.refunded),
             "transactionIds": self.transaction_ids,
         });

@@ -44,9 +44,10 @@ fn message(order: &Order, event: &Event, ids: &Ids) -> Message {
         }
         Event::Refunded {
             amounts,
+            refund,
             transactions,
         } => {
-            let body = refunded(order, amounts, transactions);
+            let body = refunded(order, amounts, *refund, transactions);
             wrap(order, ids, "OrderRefunded", &body)
         }
     }
@@ -135,12 +136,14 @@ fn canceled(
         amount: order.amount.into(),
         refunded_amount: refund.into(),
         asset_code: order.asset_code.clone(),
+        unearned_amount: order.unearned_amount().into(),
     }
 }
 
 fn refunded(
     order: &Order,
     amounts: &BTreeMap<String, Amount>,
+    refund: Amount,
     transactions: &[TransactionId],
 ) -> wire::OrderRefunded {
     wire::OrderRefunded {
@@ -152,6 +155,10 @@ fn refunded(
         bonus_revoked: order.bonus_revoked.into(),
         bonus_asset_code: order.bonus_asset_code.clone(),
         transaction_ids: ids_as_text(transactions),
+        amount: order.amount.into(),
+        refunded_amount: refund.into(),
+        asset_code: order.asset_code.clone(),
+        unearned_amount: order.unearned_amount().into(),
     }
 }
 

@@ -10,7 +10,7 @@ use sqlx::PgPool;
 use crate::{assertions::assert_refused, client::Client, harness::TestApp};
 
 /// The code of every RPC on an order that exists, except for the lists.
-async fn codes(client: &Client<'_>, order: &Order) -> [(&'static str, Option<Code>); 10] {
+async fn codes(client: &Client<'_>, order: &Order) -> [(&'static str, Option<Code>); 11] {
     fn code<T>(result: Result<T, Failure>) -> Option<Code> {
         result.err().map(|failure| failure.code)
     }
@@ -36,6 +36,7 @@ async fn codes(client: &Client<'_>, order: &Order) -> [(&'static str, Option<Cod
         ),
         ("fulfil", code(client.fulfil(id, None).await)),
         ("unfulfil", code(client.unfulfil(id).await)),
+        ("refund", code(client.refund(id, "1").await)),
         ("cancel", code(client.cancel(id, None).await)),
     ]
 }

@@ -145,6 +145,7 @@ async fn unknown_and_malformed_order_ids_are_not_found(pool: PgPool) {
         assert_refused(admin.track(id, None).await, code, &[]);
         assert_refused(admin.pay(id, None).await, code, &[]);
         assert_refused(admin.cancel(id, None).await, code, &[]);
+        assert_refused(admin.refund(id, "1").await, code, &[]);
         assert_refused(admin.fulfil(id, None).await, code, &[]);
         assert_refused(admin.unfulfil(id).await, code, &[]);
         assert_refused(admin.get_line(id, &line).await, code, &[]);

@@ -17,8 +17,8 @@ use proto::{
         CancelOrderRequest, CreateOrderRequest, FulfillOrderLineRequest, FulfillOrderRequest,
         GetOrderLineRequest, GetOrderRequest, ListOrderLinesRequest, ListOrderLinesResponse,
         ListOrdersRequest, ListOrdersResponse, Order, OrderLine, OrderUser, PayOrderRequest,
-        UnfulfillOrderLineRequest, UnfulfillOrderRequest, UpdateOrderRequest,
-        order_line_fulfilment_service_client::OrderLineFulfilmentServiceClient,
+        RefundOrderRequest, RefundedLine, UnfulfillOrderLineRequest, UnfulfillOrderRequest,
+        UpdateOrderRequest, order_line_fulfilment_service_client::OrderLineFulfilmentServiceClient,
         order_line_service_client::OrderLineServiceClient,
         order_service_client::OrderServiceClient,
     },
@@ -36,6 +36,8 @@ pub(crate) struct Client<'a> {
     replayed: Cell<bool>,
     shown_user: RefCell<Option<OrderUser>>,
     timeout: Option<Duration>,
+    /// `None`: the newest process.
+    channel: Option<Channel>,
 }
 
 #[derive(Clone)]
@@ -53,7 +55,18 @@ impl<'a> Client<'a> {
             replayed: Cell::new(false),
             shown_user: RefCell::default(),
             timeout: None,
+            channel: None,
         }
+    }
+
+    /// Calls the process behind this channel.
+    pub(crate) fn through(mut self, channel: Channel) -> Self {
+        self.channel = Some(channel);
+        self
+    }
+
+    fn channel(&self) -> Channel {
+        self.channel.clone().unwrap_or_else(|| self.app.channel())
     }
 
     /// Sends this idempotency key with every request.
@@ -117,15 +130,15 @@ impl<'a> Client<'a> {
 
     fn orders(&self) -> OrderServiceClient<Channel> {
         // As platform's clients take messages.
-        OrderServiceClient::new(self.app.channel()).max_decoding_message_size(32 * 1024 * 1024)
+        OrderServiceClient::new(self.channel()).max_decoding_message_size(32 * 1024 * 1024)
     }
 
     fn lines(&self) -> OrderLineServiceClient<Channel> {
-        OrderLineServiceClient::new(self.app.channel())
+        OrderLineServiceClient::new(self.channel())
     }
 
     fn fulfilment(&self) -> OrderLineFulfilmentServiceClient<Channel> {
-        OrderLineFulfilmentServiceClient::new(self.app.channel())
+        OrderLineFulfilmentServiceClient::new(self.channel())
     }
 
     pub(crate) async fn create(&self, cart: CreateOrderRequest) -> Result<Order> {
@@ -198,6 +211,35 @@ impl<'a> Client<'a> {
 
     pub(crate) async fn cancel_order(&self, request: CancelOrderRequest) -> Result<Order> {
         let response = self.orders().cancel_order(self.request(request)).await;
+        Ok(self.order(self.message(response)?.order))
+    }
+
+    /// Refunds an amount.
+    pub(crate) async fn refund(&self, id: &str, amount: &str) -> Result<Order> {
+        self.refund_order(RefundOrderRequest {
+            id: id.to_owned(),
+            amount: Some(amount.to_owned()),
+            ..RefundOrderRequest::default()
+        })
+        .await
+    }
+
+    /// Refunds units of lines.
+    pub(crate) async fn refund_lines(&self, id: &str, lines: &[(&str, u32)]) -> Result<Order> {
+        let lines = lines.iter().map(|(line_id, quantity)| RefundedLine {
+            line_id: (*line_id).to_owned(),
+            quantity: *quantity,
+        });
+        self.refund_order(RefundOrderRequest {
+            id: id.to_owned(),
+            lines: lines.collect(),
+            ..RefundOrderRequest::default()
+        })
+        .await
+    }
+
+    pub(crate) async fn refund_order(&self, request: RefundOrderRequest) -> Result<Order> {
+        let response = self.orders().refund_order(self.request(request)).await;
         Ok(self.order(self.message(response)?.order))
     }
 

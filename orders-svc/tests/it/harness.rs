@@ -43,6 +43,8 @@ pub(crate) struct TestApp {
     test_ids: Ids,
     issuer: TokenIssuer,
     process: Option<Process>,
+    /// Processes beside the newest one.
+    others: Vec<Process>,
 }
 
 struct Process {
@@ -63,6 +65,7 @@ impl TestApp {
             test_ids: Ids::seeded(2),
             issuer: TokenIssuer::new(&[7; 32]),
             process: None,
+            others: Vec::new(),
             peers,
             pool,
         };
@@ -71,6 +74,15 @@ impl TestApp {
             .set_balance(&app.user.primary_wallet_id, "usd", "100.00");
         app.start_process().await;
         app
+    }
+
+    /// Starts another process beside the newest one, on the same database. Returns the channel to that one.
+    pub(crate) async fn start_second_process(&mut self) -> Channel {
+        let first = self.process.take().unwrap();
+        let channel = first.channel.clone();
+        self.others.push(first);
+        self.start_process().await;
+        channel
     }
 
     /// Starts another process on the same database.

@@ -37,10 +37,11 @@ async fn every_action_is_replayed(pool: PgPool) {
     assert_replayed!(app, client => client.fulfil(id, None));
     assert_replayed!(app, client => client.unfulfil(id));
     assert_replayed!(app, client => client.pay(id, Some("5")));
+    assert_replayed!(app, client => client.refund(id, "2"));
     let canceled = assert_replayed!(app, client => client.cancel(id, None));
     assert_eq!(app.admin().get(id).await.unwrap(), canceled);
     assert_eq!(app.balance("usd"), "100.00000000");
-    assert_eq!(app.peers.state().postings.len(), 2);
+    assert_eq!(app.peers.state().postings.len(), 3);
     app.assert_settled().await;
 }
 

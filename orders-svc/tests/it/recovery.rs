@@ -11,11 +11,11 @@ use crate::{
 };
 
 /// The points at which a process can die: before the ledger posted, and after.
-const DEATHS: [LedgerMode; 2] = [LedgerMode::Unreachable, LedgerMode::LosesResponses];
+pub(crate) const DEATHS: [LedgerMode; 2] = [LedgerMode::Unreachable, LedgerMode::LosesResponses];
 
 impl TestApp {
     /// Replaces the process by another one, and waits until that has completed every claim.
-    async fn restart_and_recover(&mut self) {
+    pub(crate) async fn restart_and_recover(&mut self) {
         self.stop_process().await;
         sqlx::query("update orders.claims set due_at = now() - interval '1 second'")
             .execute(&self.pool)
@@ -30,7 +30,7 @@ impl TestApp {
     }
 
     /// Lets the time end in which the ledger may accept what is claimed.
-    async fn expire_claims(&self) {
+    pub(crate) async fn expire_claims(&self) {
         sqlx::query("update orders.claims set not_after = now() - interval '10 seconds'")
             .execute(&self.pool)
             .await
@@ -46,7 +46,7 @@ impl TestApp {
     }
 
     /// Returns the actions on an order, all of which the admin asked for.
-    async fn audited(&self, id: &str) -> Vec<String> {
+    pub(crate) async fn audited(&self, id: &str) -> Vec<String> {
         let sql = "select action, actor from orders.audit_log where resource_id = $1 order by id";
         let rows: Vec<(String, String)> = sqlx::query_as(sql)
             .bind(id)
@@ -60,7 +60,7 @@ impl TestApp {
         rows.into_iter().map(|(action, _)| action).collect()
     }
 
-    fn set_user_balance(&self, amount: &str) {
+    pub(crate) fn set_user_balance(&self, amount: &str) {
         let primary_wallet = &self.user.primary_wallet_id;
         self.peers.set_balance(primary_wallet, "usd", amount);
     }

@@ -20,6 +20,7 @@ pub const TABLE: Table = Table {
         .does("order.paid"),
         admins("OrderService/UpdateOrder").does("order.updated"),
         admins("OrderService/CancelOrder").does("order.canceled"),
+        admins("OrderService/RefundOrder").does("order.refunded"),
         admins("OrderService/FulfillOrder").does("order.fulfilled"),
         admins("OrderService/UnfulfillOrder").does("order.unfulfilled"),
         owners(

@@ -5,7 +5,9 @@
 
 pub mod order_canceled;
 pub mod order_paid;
+pub mod order_refunded;
 pub mod referral_earned;
+mod revocation;
 pub mod task_completed;
 
 use platform::{error::Failure, ids::Id, messaging::inbox::Applied, money::Amount, pg::Schema};

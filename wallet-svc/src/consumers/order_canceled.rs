@@ -1,4 +1,4 @@
-//! `OrderCanceled`: revokes the bonuses of a canceled order in proportion to the refund.
+//! `OrderCanceled`: revokes the bonuses of a canceled order in proportion to its refunds.
 
 use platform::{
     error::Failure,
@@ -6,11 +6,8 @@ use platform::{
 };
 use proto::events::v1::OrderCanceled;
 
-use super::{amount, id};
-use crate::{
-    ledger::{Beneficiary, BonusChange, BonusKey, Command},
-    referral::{model::OrderRefund, service::Referrals},
-};
+use super::revocation::Revocation;
+use crate::referral::service::Referrals;
 
 /// Revokes the bonus of the buyer and the reward of the buyer's referrer.
 #[derive(Debug, Clone)]
@@ -18,51 +15,15 @@ pub struct RevokeBonuses(pub Referrals);
 
 impl RevokeBonuses {
     pub async fn handle(&self, event: OrderCanceled) -> Result<Applied, Failure> {
-        let bonus = self.revoke_bonus(&event).await?;
-        let referral = self.revoke_referral(&event).await?;
-        Ok(match (bonus, referral) {
-            (Applied::Before, Applied::Before) => Applied::Before,
-            _ => Applied::Now,
-        })
-    }
-
-    async fn revoke_bonus(&self, event: &OrderCanceled) -> Result<Applied, Failure> {
-        if event.bonus_revoked.is_empty() {
-            return Ok(Applied::Before);
-        }
-        let revoked = amount(&event.bonus_revoked)?;
-        if !revoked.is_positive() {
-            return Ok(Applied::Before);
-        }
-        let ledger = &self.0.ledger;
-        let change = BonusChange {
-            key: BonusKey {
-                order: id(&event.order_id)?,
-                beneficiary: Beneficiary::Buyer,
-            },
-            wallet: id(&event.wallet_id)?,
-            asset: ledger.asset(&event.bonus_asset_code).await?,
-            granted: None,
-            revoked: Some(revoked),
-            transaction: None,
+        let revocation = Revocation {
+            order_id: event.order_id,
+            wallet_id: event.wallet_id,
+            bonus_revoked: event.bonus_revoked,
+            bonus_asset_code: event.bonus_asset_code,
+            amount: event.amount,
+            unearned_amount: event.unearned_amount,
         };
-        let change = Command::Bonus(change);
-        ledger.post(change, "service:orders-svc").await
-    }
-
-    async fn revoke_referral(&self, event: &OrderCanceled) -> Result<Applied, Failure> {
-        if event.refunded_amount.is_empty() {
-            return Ok(Applied::Before);
-        }
-        let refund = OrderRefund {
-            order: id(&event.order_id)?,
-            amount: amount(&event.amount)?,
-            refunded: amount(&event.refunded_amount)?,
-        };
-        if !refund.refunded.is_positive() {
-            return Ok(Applied::Before);
-        }
-        self.0.refund(&refund).await
+        revocation.apply(&self.0).await
     }
 }
 

@@ -96,13 +96,13 @@ pub(crate) struct ReferralReward {
     pub transaction: TransactionId,
 }
 
-/// A refund of an order, in the order's asset.
+/// How much of an order was refunded, in the order's asset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct OrderRefund {
     pub order: OrderId,
     /// The whole amount of the order; above zero.
     pub amount: Amount,
-    /// The part that is refunded; above zero.
+    /// The part that was refunded and earns nothing any more; above zero.
     pub refunded: Amount,
 }
 

@@ -1,4 +1,4 @@
-//! Records of referral rewards and of refunds. Each is inserted once and never changes.
+//! Records of referral rewards, which are inserted once and never change, and of refunds, which only grow.
 
 use platform::money::{Amount, DecimalPlaces};
 use sqlx::PgPool;
@@ -93,11 +93,12 @@ pub(super) async fn find_reward_of_order(
     Ok(row.map(ReferralReward::from))
 }
 
-/// Records a refund, unless one of the order is recorded: an order is refunded at most once.
-pub(super) async fn insert_refund(pool: &PgPool, refund: &OrderRefund) -> Result<(), sqlx::Error> {
+/// Records a refund. The largest one of an order counts, in whichever order they arrive.
+pub(super) async fn record_refund(pool: &PgPool, refund: &OrderRefund) -> Result<(), sqlx::Error> {
     sqlx::query!(
         "insert into wallet.order_refunds (order_id, amount, refunded) values ($1, $2, $3)
-         on conflict (order_id) do nothing",
+         on conflict (order_id) do update
+         set refunded = greatest(order_refunds.refunded, excluded.refunded)",
         refund.order as _,
         refund.amount as _,
         refund.refunded as _,
@@ -107,7 +108,7 @@ pub(super) async fn insert_refund(pool: &PgPool, refund: &OrderRefund) -> Result
     Ok(())
 }
 
-/// Finds the refund of an order.
+/// Finds how much of an order was refunded.
 pub(super) async fn find_refund(
     pool: &PgPool,
     order: OrderId,

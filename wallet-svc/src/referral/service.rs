@@ -41,7 +41,7 @@ impl Referrals {
 
     /// Takes back the share of a refund from the reward of the order's referrer, if there is one.
     pub(crate) async fn refund(&self, refund: &OrderRefund) -> Result<Applied, Failure> {
-        repo::insert_refund(&self.pool, refund).await?;
+        repo::record_refund(&self.pool, refund).await?;
         self.settle(refund.order).await
     }
 

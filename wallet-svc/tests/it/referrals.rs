@@ -1,11 +1,11 @@
 //! Rewards of referrers: a share of task rewards and of paid orders, in any order of their events.
 
 use platform::{error::Failure, messaging::inbox::Applied};
-use proto::events::v1::{OrderCanceled, OrderPaid, ReferralEarned, TaskCompleted};
+use proto::events::v1::{OrderCanceled, OrderPaid, OrderRefunded, ReferralEarned, TaskCompleted};
 use sqlx::PgPool;
 use wallet_svc::consumers::{
-    order_canceled::RevokeBonuses, order_paid::GrantBonus, referral_earned::PayReferrer,
-    task_completed::CreditReward,
+    order_canceled::RevokeBonuses, order_paid::GrantBonus, order_refunded::ReduceBonuses,
+    referral_earned::PayReferrer, task_completed::CreditReward,
 };
 
 use crate::harness::{TestApp, balance, transfer};
@@ -51,6 +51,7 @@ fn refund(order: &str, refunded: &str) -> OrderCanceled {
         order_id: order.to_owned(),
         amount: "39.60000000".to_owned(),
         refunded_amount: refunded.to_owned(),
+        unearned_amount: refunded.to_owned(),
         asset_code: "usd".to_owned(),
         ..OrderCanceled::default()
     }
@@ -199,6 +200,49 @@ async fn a_spent_reward_is_owed_and_settled_from_later_rewards(pool: PgPool) {
     earn(&app, of_order(OTHER, &wallet)).await;
     // 3.00 were owed: 0.50 and 2.00 went there, and 0.50 of the last 3.96.
     assert_eq!(app.balances(&wallet).await, [balance("usd", "3.46")]);
+    app.finish().await;
+}
+
+/// Of several refunds the one that leaves the least paid counts, in whichever order they arrive.
+#[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
+async fn refunds_of_an_order_take_its_share_back_together(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (buyer, referrer) = (app.new_wallet().await, app.new_wallet().await);
+    let refunded = async |bonus_revoked: &str, unearned: &str| {
+        let event = OrderRefunded {
+            order_id: ORDER.to_owned(),
+            wallet_id: buyer.clone(),
+            bonus_revoked: bonus_revoked.to_owned(),
+            bonus_asset_code: "usd".to_owned(),
+            amount: "39.60000000".to_owned(),
+            unearned_amount: unearned.to_owned(),
+            ..OrderRefunded::default()
+        };
+        let reduce = ReduceBonuses(app.referrals());
+        reduce.handle(event).await.unwrap()
+    };
+    // Before the bonus and the reward are credited, and the second refund first.
+    assert_eq!(refunded("1.65000000", "19.80000000").await, Applied::Now);
+    assert_eq!(refunded("0.83000000", "9.90000000").await, Applied::Before);
+    let paid = OrderPaid {
+        order_id: ORDER.to_owned(),
+        wallet_id: buyer.clone(),
+        bonus: "3.30000000".to_owned(),
+        bonus_asset_code: "usd".to_owned(),
+        ..OrderPaid::default()
+    };
+    GrantBonus(app.ledger()).handle(paid).await.unwrap();
+    earn(&app, of_order(ORDER, &referrer)).await;
+    assert_eq!(app.balances(&buyer).await, [balance("usd", "1.65")]);
+    assert_eq!(app.balances(&referrer).await, [balance("usd", "1.98")]);
+    // The rest is refunded by a cancellation.
+    assert_eq!(refunded("3.30000000", "39.60000000").await, Applied::Now);
+    assert_eq!(
+        cancel(&app, refund(ORDER, "39.60000000")).await,
+        Applied::Before
+    );
+    assert_eq!(app.balances(&buyer).await, [balance("usd", "0")]);
+    assert_eq!(app.balances(&referrer).await, [balance("usd", "0")]);
     app.finish().await;
 }
 

@@ -233,6 +233,20 @@ async fn actions_send_their_fields_and_respond_with_the_whole_order() {
             json!({"refund_amount": "0"}),
         ),
         (
+            "/refund",
+            json!({"amount": "1.00", "reason": "late"}),
+            "RefundOrder",
+            json!({"amount": "1.00", "reason": "\"late\""}),
+        ),
+        (
+            "/refund",
+            json!({"lines": [{"lineId": ID, "quantity": 2}]}),
+            "RefundOrder",
+            json!({"lines": [{"line_id": ID, "quantity": 2}]}),
+        ),
+        // orders-svc says what is missing.
+        ("/refund", json!({}), "RefundOrder", json!({})),
+        (
             "/fulfill",
             json!({"trackingId": ID}),
             "FulfillOrder",
@@ -250,6 +264,43 @@ async fn actions_send_their_fields_and_respond_with_the_whole_order() {
         assert_eq!(exchange.body["data"]["id"], "order.id");
         assert_eq!(exchange.body["data"]["lines"][0]["id"], "order.lines.id");
         assert_eq!(user(&exchange)["email"], "order.user.email");
+    }
+}
+
+#[tokio::test]
+async fn bad_refunds_are_refused_before_they_are_sent() {
+    let app = TestApp::start().await;
+    let line = |quantity: Value| json!({"lines": [{"lineId": ID, "quantity": quantity}]});
+    let of_lines = |count: usize| {
+        let line = json!({"lineId": ID, "quantity": 1});
+        json!({"lines": vec![line; count]})
+    };
+    for (body, field) in [
+        (json!({"amount": "0"}), "amount"),
+        (json!({"amount": 1}), "amount"),
+        (json!({"amount": "1e1"}), "amount"),
+        (json!({"amount": "1", "refundAmount": "1"}), "refundAmount"),
+        (line(json!(0)), "lines[0].quantity"),
+        (line(json!(-1)), "lines[0].quantity"),
+        (line(json!(1.5)), "lines[0].quantity"),
+        (
+            line(json!(9_223_372_036_854_775_808_u64)),
+            "lines[0].quantity",
+        ),
+        (line(json!("1")), "lines[0].quantity"),
+        (json!({"lines": [{"lineId": ID}]}), "lines[0].quantity"),
+        (
+            json!({"lines": [{"lineId": "x", "quantity": 1}]}),
+            "lines[0].lineId",
+        ),
+        (of_lines(0), "lines"),
+        (of_lines(201), "lines"),
+        (json!({"amount": "1", "reason": {}}), "reason"),
+    ] {
+        let exchange = app.post(&format!("/orders/{ID}/refund"), &body).await;
+        assert_eq!(exchange.status, 422, "{body}");
+        assert_eq!(exchange.body["errors"][0]["field"], field, "{body}");
+        assert!(exchange.calls.is_empty(), "{body}");
     }
 }
 

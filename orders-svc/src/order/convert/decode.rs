@@ -1,5 +1,7 @@
 //! Decodes requests, and refuses malformed ones.
 
+use std::collections::HashSet;
+
 use platform::{
     error::{FieldCode, InvalidValue, Violations},
     ids::{Id, parse_uuid},
@@ -14,7 +16,8 @@ use uuid::Uuid;
 use crate::{
     error::Error,
     order::model::{
-        CancelOrder, DeliveryMethod, LineId, NewLine, NewOrder, OrderId, PayOrder, ProductId, Units,
+        CancelOrder, DeliveryMethod, LineId, LineUnits, NewLine, NewOrder, OrderId, PayOrder,
+        ProductId, RefundOrder, RefundedPart, Units,
     },
 };
 
@@ -143,7 +146,54 @@ pub(in crate::order) fn cancel_order(
     })
 }
 
-/// Checks the reason of a cancellation: JSON text of a string or an array.
+pub(in crate::order) fn refund_order(
+    request: wire::RefundOrderRequest,
+) -> Result<RefundOrder, Error> {
+    let amount = amount("amount", request.amount.as_deref())?;
+    let part = match amount {
+        Some(amount) if request.lines.is_empty() => RefundedPart::Amount(amount),
+        None if !request.lines.is_empty() => RefundedPart::Lines(refunded_lines(&request.lines)?),
+        _ => {
+            let either = "give either an amount or 1 to 200 lines";
+            let mut violations = Violations::default();
+            violations.add("amount", FieldCode::Required, either);
+            violations.add("lines", FieldCode::Required, either);
+            return Err(violations.into_failure().into());
+        }
+    };
+    Ok(RefundOrder {
+        part,
+        reason: request.reason.map(reason).transpose()?,
+        order_id: order_id(&request.id)?,
+    })
+}
+
+/// Decodes the units of a refund, and reports all of their faults together.
+fn refunded_lines(lines: &[wire::RefundedLine]) -> Result<Vec<LineUnits>, Error> {
+    let mut violations = Violations::default();
+    let fits = lines.len() <= MAX_LINES;
+    violations.check("lines", fits, FieldCode::Length, "must hold 1 to 200 lines");
+    let mut named = HashSet::new();
+    let mut decoded = Vec::new();
+    for (index, line) in lines.iter().take(MAX_LINES).enumerate() {
+        let field = format!("lines[{index}].lineId");
+        let line_id = violations.value(&field, LineId::parse(&line.line_id));
+        let quantity = violations.value(
+            &format!("lines[{index}].quantity"),
+            quantity(line.quantity, MAX_QUANTITY),
+        );
+        let (Some(line_id), Some(quantity)) = (line_id, quantity) else {
+            continue;
+        };
+        let is_new = named.insert(line_id);
+        violations.check(&field, is_new, FieldCode::Duplicate, "names a line again");
+        decoded.push(LineUnits { line_id, quantity });
+    }
+    violations.finish()?;
+    Ok(decoded)
+}
+
+/// Checks the reason of a cancellation or refund: JSON text of a string or an array.
 fn reason(json: String) -> Result<String, Error> {
     let invalid = |code, message| Error::invalid("reason", InvalidValue::new(code, message));
     if json.len() > MAX_TEXT {

@@ -4,9 +4,9 @@ use platform::grpc::{Call, respond};
 use proto::orders::v1::{
     CancelOrderRequest, CancelOrderResponse, CreateOrderRequest, CreateOrderResponse,
     FulfillOrderRequest, FulfillOrderResponse, GetOrderRequest, GetOrderResponse,
-    ListOrdersRequest, ListOrdersResponse, PayOrderRequest, PayOrderResponse,
-    UnfulfillOrderRequest, UnfulfillOrderResponse, UpdateOrderRequest, UpdateOrderResponse,
-    order_service_server::OrderService,
+    ListOrdersRequest, ListOrdersResponse, PayOrderRequest, PayOrderResponse, RefundOrderRequest,
+    RefundOrderResponse, UnfulfillOrderRequest, UnfulfillOrderResponse, UpdateOrderRequest,
+    UpdateOrderResponse, order_service_server::OrderService,
 };
 use tonic::{Request, Response, Status};
 
@@ -90,6 +90,18 @@ impl OrderService for OrderGrpc {
         let command = convert::cancel_order(body)?;
         let reply = self.0.cancel(key.as_ref(), command).await?;
         Ok(respond(reply, |order| CancelOrderResponse {
+            order: Some(order),
+        }))
+    }
+
+    async fn refund_order(
+        &self,
+        request: Request<RefundOrderRequest>,
+    ) -> Result<Response<RefundOrderResponse>, Status> {
+        let Call { key, body, .. } = Call::of(request)?;
+        let command = convert::refund_order(body)?;
+        let reply = self.0.refund(key.as_ref(), command).await?;
+        Ok(respond(reply, |order| RefundOrderResponse {
             order: Some(order),
         }))
     }

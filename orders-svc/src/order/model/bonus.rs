@@ -54,6 +54,7 @@ impl Order {
             amount,
             order_amount,
             refunded_payment: None,
+            is_bonus: true,
         })
     }
 }

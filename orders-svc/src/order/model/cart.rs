@@ -144,6 +144,7 @@ impl Cart<'_> {
                     product: Some(Json(quote.product.clone())),
                     quantity: line.quantity,
                     fulfilled_quantity: 0,
+                    refunded_quantity: 0,
                     status: LineStatus::Unfulfilled,
                     unit_price: quote.unit_price,
                     unit_tax: quote.unit_tax,

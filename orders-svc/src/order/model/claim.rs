@@ -10,7 +10,7 @@ use platform::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::{OrderId, TransactionId, WalletId};
+use super::{LineId, OrderId, TransactionId, WalletId};
 
 /// How long after its claim the ledger may accept an operation. A process that crashed has time to
 /// start again and complete what it began, and every claim ends within a minute.
@@ -55,7 +55,9 @@ pub(crate) enum Action {
     /// Pays an order, or a part of it.
     Charge(Vec<Leg>),
     /// Refunds an order and cancels it.
-    Cancel(Cancellation),
+    Cancel(Refund),
+    /// Refunds an order, or a part of it.
+    Refund(Refund),
 }
 
 /// One transfer between the buyer's side and the default wallet.
@@ -69,6 +71,8 @@ pub(crate) struct Leg {
     pub(crate) order_amount: Option<Amount>,
     /// The payment that a refund gives back.
     pub(crate) refunded_payment: Option<TransactionId>,
+    /// Whether it is the part of `useBonus`.
+    pub(crate) is_bonus: bool,
 }
 
 /// The direction of an action's transfers.
@@ -80,17 +84,30 @@ pub(crate) enum TransferDirection {
     Refund,
 }
 
-/// The effect of canceling an order.
+/// The effect of a refund, also of the one that comes with a cancellation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Cancellation {
-    /// Refunds, the newest payment first.
+pub(crate) struct Refund {
+    /// The newest payment first.
     pub(crate) legs: Vec<Leg>,
-    /// Value of the legs in the order's asset.
-    pub(crate) refund: Amount,
-    /// The part of the bonus to take back.
+    /// Parts of payments in another asset that are worth less than its smallest unit. They are not
+    /// posted, and their amount is 0.
+    pub(crate) rounded_off: Vec<Leg>,
+    /// Value of both in the order's asset.
+    pub(crate) amount: Amount,
+    /// The part of the order's bonus that is taken back, with what earlier refunds took.
     pub(crate) bonus_revoked: Amount,
+    /// The refunded units; empty if an amount was refunded.
+    pub(crate) lines: Vec<LineUnits>,
     /// JSON text.
     pub(crate) reason: Option<String>,
+}
+
+/// Units of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct LineUnits {
+    pub(crate) line_id: LineId,
+    pub(crate) quantity: i32,
 }
 
 impl Leg {
@@ -100,7 +117,7 @@ impl Leg {
     }
 }
 
-impl Cancellation {
+impl Refund {
     /// Returns the refunded amounts by asset code.
     pub(crate) fn refunded(&self) -> Result<BTreeMap<String, Amount>, OutOfRange> {
         sums_by(&self.legs, |leg| leg.asset_code.clone())
@@ -114,6 +131,7 @@ impl Action {
             Self::PlaceAndCharge(_) => "create",
             Self::Charge(_) => "pay",
             Self::Cancel(_) => "cancel",
+            Self::Refund(_) => "refund",
         }
     }
 
@@ -121,14 +139,14 @@ impl Action {
     pub(crate) fn legs(&self) -> &[Leg] {
         match self {
             Self::PlaceAndCharge(legs) | Self::Charge(legs) => legs,
-            Self::Cancel(cancellation) => &cancellation.legs,
+            Self::Cancel(refund) | Self::Refund(refund) => &refund.legs,
         }
     }
 
     pub(crate) const fn direction(&self) -> TransferDirection {
         match self {
             Self::PlaceAndCharge(_) | Self::Charge(_) => TransferDirection::Payment,
-            Self::Cancel(_) => TransferDirection::Refund,
+            Self::Cancel(_) | Self::Refund(_) => TransferDirection::Refund,
         }
     }
 
@@ -138,6 +156,7 @@ impl Action {
             Self::PlaceAndCharge(_) => "created",
             Self::Charge(_) => "paid",
             Self::Cancel(_) => "canceled",
+            Self::Refund(_) => "refunded",
         }
     }
 
@@ -146,6 +165,8 @@ impl Action {
         match self {
             Self::PlaceAndCharge(_) | Self::Charge(_) => "walletId",
             Self::Cancel(_) => "refundAmount",
+            Self::Refund(refund) if refund.lines.is_empty() => "amount",
+            Self::Refund(_) => "lines",
         }
     }
 }

@@ -3,7 +3,9 @@
 use platform::money::Amount;
 use uuid::Uuid;
 
-use super::{DeliveryMethod, FulfilmentDirection, OrderId, ProductId, Units, UserId, WalletId};
+use super::{
+    DeliveryMethod, FulfilmentDirection, LineUnits, OrderId, ProductId, Units, UserId, WalletId,
+};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NewOrder {
@@ -46,6 +48,22 @@ pub(crate) struct CancelOrder {
     pub(crate) refund: Option<Amount>,
     /// JSON text of a string or an array.
     pub(crate) reason: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RefundOrder {
+    pub(crate) order_id: OrderId,
+    pub(crate) part: RefundedPart,
+    /// JSON text of a string or an array.
+    pub(crate) reason: Option<String>,
+}
+
+/// What a refund gives back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum RefundedPart {
+    Amount(Amount),
+    /// Price and tax of units. Each line is named once.
+    Lines(Vec<LineUnits>),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

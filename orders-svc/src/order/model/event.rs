@@ -30,6 +30,8 @@ pub(crate) enum Event {
     Refunded {
         /// Refunded amounts by asset code.
         amounts: BTreeMap<String, Amount>,
+        /// Their value in the order's asset.
+        refund: Amount,
         transactions: Vec<TransactionId>,
     },
 }

@@ -20,9 +20,11 @@ mod tests;
 pub(crate) use bonus::BonusAsset;
 pub(crate) use cart::{Buyer, Cart, REFERENCE_LENGTH};
 pub(crate) use claim::{
-    Action, Cancellation, Claim, Intent, Leg, OpenClaim, TransferDirection, VALIDITY,
+    Action, Claim, Intent, Leg, LineUnits, OpenClaim, Refund, TransferDirection, VALIDITY,
 };
-pub(crate) use command::{CancelOrder, FulfilOrder, NewLine, NewOrder, PayOrder};
+pub(crate) use command::{
+    CancelOrder, FulfilOrder, NewLine, NewOrder, PayOrder, RefundOrder, RefundedPart,
+};
 pub(crate) use event::Event;
 pub(crate) use fulfilment::{FulfilmentDirection, Units};
 pub(crate) use order::{

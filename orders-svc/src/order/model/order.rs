@@ -99,6 +99,8 @@ pub(crate) struct Line {
     pub(crate) product: Option<Json<Product>>,
     pub(crate) quantity: i32,
     pub(crate) fulfilled_quantity: i32,
+    /// Units that were refunded as such. It does not depend on fulfilment.
+    pub(crate) refunded_quantity: i32,
     pub(crate) status: LineStatus,
     /// Net.
     pub(crate) unit_price: Amount,
@@ -166,6 +168,16 @@ impl Order {
             .unwrap_or(self.asset_decimal_places)
     }
 
+    /// Returns the part of the amount that was refunded after the order was fully paid, and not paid
+    /// again: it earns no bonus and no referral reward.
+    pub(crate) fn unearned_amount(&self) -> Amount {
+        if self.paid_at.is_some() {
+            self.unpaid_amount()
+        } else {
+            Amount::ZERO
+        }
+    }
+
     pub(crate) fn amount_without_taxes(&self) -> Amount {
         difference(self.amount, self.taxes_amount)
     }
@@ -194,12 +206,18 @@ impl Line {
 
     /// Returns price and tax of all units.
     pub(crate) fn total(&self) -> Result<Amount, OutOfRange> {
-        self.of_all_units(self.unit_price.add(self.unit_tax)?)
+        self.total_of(self.quantity)
     }
 
     /// Returns the bonus of all units.
     pub(crate) fn bonus(&self) -> Result<Amount, OutOfRange> {
         self.of_all_units(self.unit_bonus)
+    }
+
+    /// Returns price and tax of some units.
+    pub(crate) fn total_of(&self, units: i32) -> Result<Amount, OutOfRange> {
+        let unit = self.unit_price.add(self.unit_tax)?;
+        unit.times(u64::from(units.unsigned_abs()))
     }
 
     fn of_all_units(&self, unit: Amount) -> Result<Amount, OutOfRange> {

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use platform::{
     error::FieldCode,
-    money::{Amount, DecimalPlaces, OutOfRange, Rounding},
+    money::{Amount, DecimalPlaces, OutOfRange},
 };
 
 use super::{
@@ -29,16 +29,17 @@ pub(crate) struct Payment {
     pub(crate) amount: Amount,
     /// Value in the order's asset, if `asset_code` is another.
     pub(crate) order_amount: Option<Amount>,
+    pub(crate) is_bonus: bool,
     pub(crate) refunded_amount: Amount,
+    /// Value of the refunds in the order's asset.
+    pub(crate) refunded_value: Amount,
 }
 
 impl Payment {
-    /// Converts a part of the payment to the order's asset.
-    pub(super) fn order_value(&self, part: Amount) -> Result<Amount, OutOfRange> {
-        match self.order_amount {
-            None => Ok(part),
-            Some(whole) => whole.mul_div(part, self.amount, DecimalPlaces::MAX, Rounding::Down),
-        }
+    /// Returns the value in the order's asset that was not refunded.
+    pub(super) fn value_left(&self) -> Result<Amount, OutOfRange> {
+        let value = self.order_amount.unwrap_or(self.amount);
+        value.sub(self.refunded_value)
     }
 
     /// Returns the decimal places of a partial refund: no rounding in the order's asset, where
@@ -104,6 +105,7 @@ impl Order {
             amount,
             order_amount: None,
             refunded_payment: None,
+            is_bonus: false,
         }
     }
 
@@ -148,15 +150,19 @@ impl Order {
         Ok(Event::Placed)
     }
 
-    /// Marks the order fully paid if payments cover its amount for the first time.
+    /// Marks the order fully paid if payments cover its amount. Only the first time is an event, which
+    /// grants the bonus: an order that is paid again after a refund earns none.
     pub(crate) fn mark_fully_paid_if_covered(
         &mut self,
         now: DateTime<Utc>,
     ) -> Result<Option<Event>, Error> {
-        if !self.unpaid_amount().is_zero() || self.payment_status == PaymentStatus::FullyPaid {
+        if !self.unpaid_amount().is_zero() {
             return Ok(None);
         }
         self.payment_status.move_to(PaymentStatus::FullyPaid)?;
+        if self.paid_at.is_some() {
+            return Ok(None);
+        }
         self.paid_at = Some(now);
         Ok(Some(Event::Paid))
     }

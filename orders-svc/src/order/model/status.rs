@@ -84,6 +84,19 @@ impl Status for PaymentStatus {
         row(Self::Paid, "refund the whole", Self::FullyRefunded),
         row(Self::FullyPaid, "refund a part", Self::PartiallyRefunded),
         row(Self::FullyPaid, "refund the whole", Self::FullyRefunded),
+        row(
+            Self::PartiallyRefunded,
+            "refund the rest",
+            Self::FullyRefunded,
+        ),
+        row(Self::PartiallyRefunded, "pay a part again", Self::Paid),
+        row(
+            Self::PartiallyRefunded,
+            "pay the rest again",
+            Self::FullyPaid,
+        ),
+        row(Self::FullyRefunded, "pay a part again", Self::Paid),
+        row(Self::FullyRefunded, "pay the whole again", Self::FullyPaid),
     ];
 }
 

@@ -67,8 +67,8 @@ pub(crate) async fn of_orders(
     sqlx::query_as!(
         Line,
         r#"select id, order_id, position, product_id, product_name, null::jsonb as "product: _",
-                  quantity, fulfilled_quantity, status, unit_price, unit_tax, tax_rate,
-                  unit_bonus, asset_code, bonus_asset_code, answers, fulfilled_at, created_at,
+                  quantity, fulfilled_quantity, refunded_quantity, status, unit_price, unit_tax,
+                  tax_rate, unit_bonus, asset_code, bonus_asset_code, answers, fulfilled_at, created_at,
                   updated_at
            from orders.order_lines where order_id = any($1) order by order_id, position"#,
         order_ids as _
@@ -98,8 +98,8 @@ pub(crate) async fn of_page(
     let mut lines = sqlx::query_as!(
         Line,
         r#"select l.id, l.order_id, l.position, l.product_id, l.product_name,
-                  null::jsonb as "product: _", l.quantity, l.fulfilled_quantity, l.status,
-                  l.unit_price, l.unit_tax, l.tax_rate, l.unit_bonus, l.asset_code,
+                  null::jsonb as "product: _", l.quantity, l.fulfilled_quantity,
+                  l.refunded_quantity, l.status, l.unit_price, l.unit_tax, l.tax_rate, l.unit_bonus, l.asset_code,
                   l.bonus_asset_code, l.answers, l.fulfilled_at, l.created_at, l.updated_at
            from unnest($1::uuid[]) with ordinality as page (order_id, n)
            join orders.order_lines l on l.order_id = page.order_id
@@ -131,8 +131,8 @@ pub(crate) async fn find(
     sqlx::query_as!(
         Line,
         r#"select id, order_id, position, product_id, product_name, product as "product?: _",
-                  quantity, fulfilled_quantity, status, unit_price, unit_tax, tax_rate,
-                  unit_bonus, asset_code, bonus_asset_code, answers, fulfilled_at, created_at,
+                  quantity, fulfilled_quantity, refunded_quantity, status, unit_price, unit_tax,
+                  tax_rate, unit_bonus, asset_code, bonus_asset_code, answers, fulfilled_at, created_at,
                   updated_at
            from orders.order_lines where order_id = $1 and id = $2"#,
         order_id as _,
@@ -153,7 +153,7 @@ pub(crate) async fn list(
         "l.*"
     } else {
         "l.id, l.order_id, l.position, l.product_id, l.product_name, null::jsonb as product,
-         l.quantity, l.fulfilled_quantity, l.status, l.unit_price, l.unit_tax, l.tax_rate,
+         l.quantity, l.fulfilled_quantity, l.refunded_quantity, l.status, l.unit_price, l.unit_tax, l.tax_rate,
          l.unit_bonus, l.asset_code, l.bonus_asset_code, l.answers, l.fulfilled_at, l.created_at,
          l.updated_at"
     };
@@ -174,6 +174,19 @@ pub(crate) async fn update_in_tx(conn: &mut PgConnection, line: &Line) -> Result
         line.fulfilled_quantity,
         line.status as _,
         line.fulfilled_at,
+        line.updated_at,
+    )
+    .execute(conn)
+    .await?;
+    ensure_affected(updated, 1)
+}
+
+/// Updates what a refund changed of a line.
+pub(crate) async fn refund_in_tx(conn: &mut PgConnection, line: &Line) -> Result<(), sqlx::Error> {
+    let updated = sqlx::query!(
+        "update orders.order_lines set refunded_quantity = $2, updated_at = $3 where id = $1",
+        line.id as _,
+        line.refunded_quantity,
         line.updated_at,
     )
     .execute(conn)

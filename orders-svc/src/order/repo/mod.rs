@@ -1,6 +1,7 @@
-//! Queries on orders, lines, payments and claims. They run in the caller's transaction.
+//! Queries on orders, lines, payments, refunds and claims. They run in the caller's transaction.
 
 pub(crate) mod claims;
 pub(crate) mod lines;
 pub(crate) mod orders;
 pub(crate) mod payments;
+pub(crate) mod refunds;

@@ -13,7 +13,7 @@ pub(crate) async fn of_order(
     sqlx::query_as!(
         Payment,
         "select transaction_id, claim, leg, wallet_id, asset_code, amount,
-                order_amount, refunded_amount
+                order_amount, is_bonus, refunded_amount, refunded_value
          from orders.payments where order_id = $1",
         order_id as _
     )
@@ -33,8 +33,8 @@ pub(crate) async fn insert_in_tx(
         sqlx::query!(
             "insert into orders.payments (
                  transaction_id, order_id, claim, leg, wallet_id, asset_code, amount,
-                 order_amount, refunded_amount, created_at)
-             values ($1, $2, $3, $4, $5, $6, $7, $8, 0, $9)",
+                 order_amount, is_bonus, refunded_amount, refunded_value, created_at)
+             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, 0, $10)",
             *transaction as _,
             claim.order_id as _,
             claim.sequence,
@@ -43,6 +43,7 @@ pub(crate) async fn insert_in_tx(
             leg.asset_code,
             leg.amount as _,
             leg.order_amount as _,
+            leg.is_bonus,
             now,
         )
         .execute(&mut *conn)
@@ -54,10 +55,12 @@ pub(crate) async fn insert_in_tx(
 /// Adds a refund's leg to the refunded amount of its payment.
 pub(crate) async fn refund_in_tx(conn: &mut PgConnection, leg: &Leg) -> Result<(), sqlx::Error> {
     let refunded = sqlx::query!(
-        "update orders.payments set refunded_amount = refunded_amount + $2
+        "update orders.payments
+         set refunded_amount = refunded_amount + $2, refunded_value = refunded_value + $3
          where transaction_id = $1",
         leg.refunded_payment as _,
         leg.amount as _,
+        leg.value() as _,
     )
     .execute(conn)
     .await?;

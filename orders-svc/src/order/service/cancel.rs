@@ -31,9 +31,9 @@ impl Orders {
             settings: &settings,
             user,
         };
-        self.run_saga(request, |order, payments| {
-            let cancellation = order.cancellation(payments, refund, reason)?;
-            Ok(Action::Cancel(cancellation))
+        self.run_saga(request, |order, paid| {
+            let refund = order.cancellation(&paid.payments, refund, reason)?;
+            Ok(Action::Cancel(refund))
         })
         .await
     }

@@ -172,12 +172,21 @@ impl Orders {
                 repo::payments::insert_in_tx(conn, claim, legs, transactions, now).await?;
                 events.extend(order.order.record_payment(legs, transactions, now)?);
             }
-            Action::Cancel(cancellation) => {
-                for leg in &cancellation.legs {
-                    repo::payments::refund_in_tx(conn, leg).await?;
-                }
+            Action::Cancel(refund) => {
+                let id = self.ids.uuid();
+                repo::refunds::insert_in_tx(conn, id, claim, refund, transactions, now).await?;
                 repo::lines::cancel_in_tx(conn, claim.order_id, now).await?;
-                events.extend(order.cancel(cancellation, transactions, now)?);
+                events.extend(order.cancel(refund, transactions, now)?);
+            }
+            Action::Refund(refund) => {
+                let id = self.ids.uuid();
+                repo::refunds::insert_in_tx(conn, id, claim, refund, transactions, now).await?;
+                events.extend(order.refund(refund, transactions, now)?);
+                for line in &order.lines {
+                    if refund.lines.iter().any(|units| units.line_id == line.id) {
+                        repo::lines::refund_in_tx(conn, line).await?;
+                    }
+                }
             }
         }
         self.write_in_tx(conn, &mut order.order, &events).await?;

@@ -8,6 +8,7 @@ mod drive;
 mod fulfil;
 mod pay;
 mod read;
+mod refund;
 mod saga;
 mod update;
 

@@ -38,8 +38,8 @@ impl Orders {
             settings: &settings,
             user,
         };
-        self.run_saga(request, |order, payments| {
-            let amount = order.order.check_payment(payments, command.amount)?;
+        self.run_saga(request, |order, paid| {
+            let amount = order.order.check_payment(&paid.payments, command.amount)?;
             let leg = order.order.payment_leg(wallet_id, amount);
             Ok(Action::Charge(vec![leg]))
         })

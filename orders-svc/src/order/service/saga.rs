@@ -55,6 +55,13 @@ pub(super) struct SagaRequest<'r> {
     pub(super) user: Option<OrderUser>,
 }
 
+/// What was paid and refunded of an order.
+pub(super) struct Paid {
+    pub(super) payments: Vec<Payment>,
+    /// Number of refunds.
+    pub(super) refunds: i64,
+}
+
 /// The start of a claiming transaction.
 enum Begun {
     Fresh(Transaction<'static, Postgres>),
@@ -67,7 +74,7 @@ impl Orders {
     pub(super) async fn run_saga(
         &self,
         request: SagaRequest<'_>,
-        decide: impl FnOnce(&OrderWithLines, &[Payment]) -> Result<Action, Error>,
+        decide: impl FnOnce(&OrderWithLines, Paid) -> Result<Action, Error>,
     ) -> Result<OrderReply, Error> {
         let SagaRequest {
             key,
@@ -80,8 +87,11 @@ impl Orders {
             Begun::Replay(reply) => return Ok(*reply),
         };
         let mut order = lock_unclaimed_in_tx(&mut tx, order_id).await?;
-        let payments = repo::payments::of_order(&mut tx, order_id).await?;
-        let action = decide(&order, &payments)?;
+        let paid = Paid {
+            payments: repo::payments::of_order(&mut tx, order_id).await?,
+            refunds: repo::refunds::count(&mut tx, order_id).await?,
+        };
+        let action = decide(&order, paid)?;
         let claim = claim(&mut order.order, action, settings, key);
         if claim.action().legs().is_empty() {
             let applied = Applied {

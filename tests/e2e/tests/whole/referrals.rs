@@ -28,10 +28,14 @@ async fn a_referrer_earns_and_gives_back_its_share() {
     }
     assert_eq!(app.balance(earned).await, usd("0.98"));
 
+    let refund = format!("/orders/{}/refund", text(&order["id"]));
+    app.create(&refund, json!({ "amount": "2.40" })).await;
+    app.wait_for_balance(earned, &usd("0.86")).await;
     let cancel = format!("/orders/{}/cancel", text(&order["id"]));
-    app.create(&cancel, json!({ "refundAmount": "4.80" })).await;
+    app.create(&cancel, json!({ "refundAmount": "2.40" })).await;
     app.wait_for_balance(earned, &usd("0.74")).await;
     app.publish_again("guerdon.orders.v1.OrderCanceled").await;
+    app.publish_again("guerdon.orders.v1.OrderRefunded").await;
     app.publish_again("guerdon.identity.v1.ReferralEarned")
         .await;
     assert_eq!(app.balance(earned).await, usd("0.74"));
@@ -79,7 +83,7 @@ async fn order(app: &TestApp, buyer: &Value, product: &Value) -> Value {
     order
 }
 
-/// The transactions say why: two rewards, and the part of one that was taken back.
+/// The transactions say why: two rewards, and the parts of one that were taken back.
 async fn assert_reasons(app: &TestApp, wallet: &Value) {
     let path = format!("/wallets/{}/transactions?sort=createdAt", text(wallet));
     let transactions = app.get_data(&path).await;
@@ -88,7 +92,8 @@ async fn assert_reasons(app: &TestApp, wallet: &Value) {
         .iter()
         .map(|transaction| text(&transaction["metadata"]["reason"]))
         .collect();
-    assert_eq!(reasons, ["referral", "referral", "referral_reversal"]);
+    let (reward, reversal) = ("referral", "referral_reversal");
+    assert_eq!(reasons, [reward, reward, reversal, reversal]);
     assert!(transactions[0]["metadata"]["taskId"].is_string());
     assert!(transactions[1]["metadata"]["orderId"].is_string());
 }

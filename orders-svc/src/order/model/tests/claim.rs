@@ -1,7 +1,7 @@
 //! Claims: names, directions, and the stored form.
 
 use super::*;
-use crate::order::model::{Action, Cancellation, Claim, Intent, TransferDirection, claim::sums_by};
+use crate::order::model::{Action, Claim, Intent, Refund, TransferDirection, claim::sums_by};
 
 fn leg(asset_code: &str, paid: &str) -> Leg {
     Leg {
@@ -12,10 +12,12 @@ fn leg(asset_code: &str, paid: &str) -> Leg {
     }
 }
 
-fn cancellation(legs: Vec<Leg>) -> Cancellation {
-    Cancellation {
+fn refund(legs: Vec<Leg>) -> Refund {
+    Refund {
         legs,
-        refund: amount("7"),
+        rounded_off: Vec::new(),
+        lines: Vec::new(),
+        amount: amount("7"),
         bonus_revoked: amount("0.5"),
         reason: Some("[]".into()),
     }
@@ -38,7 +40,7 @@ fn actions_know_their_name_direction_and_field() {
             "walletId",
         ),
         (
-            Action::Cancel(cancellation(legs.clone())),
+            Action::Cancel(refund(legs.clone())),
             "cancel",
             TransferDirection::Refund,
             "refundAmount",
@@ -75,7 +77,7 @@ fn a_stored_intent_reads_back() {
             order_amount: Some(amount("3")),
             ..leg("points", "100")
         }]),
-        Action::Cancel(cancellation(vec![Leg {
+        Action::Cancel(refund(vec![Leg {
             refunded_payment: Some(Ids::seeded(8).next()),
             ..leg("usd", "7")
         }])),
@@ -92,7 +94,7 @@ fn a_stored_intent_reads_back() {
 
 #[test]
 fn a_cancellation_sums_its_refunds_by_asset() {
-    let refunded = cancellation(vec![leg("usd", "1"), leg("points", "5"), leg("usd", "2")])
+    let refunded = refund(vec![leg("usd", "1"), leg("points", "5"), leg("usd", "2")])
         .refunded()
         .unwrap();
     let refunded: Vec<_> = refunded.into_iter().collect();

@@ -4,6 +4,7 @@ mod bonus;
 mod cart;
 mod claim;
 mod fulfilment;
+mod partial_refund;
 mod payer;
 mod payment;
 mod refund;
@@ -145,7 +146,9 @@ fn record(order: &mut OrderWithLines, payments: &mut Vec<Payment>, leg: Leg) {
         asset_code: leg.asset_code,
         amount: leg.amount,
         order_amount: leg.order_amount,
+        is_bonus: leg.is_bonus,
         refunded_amount: Amount::ZERO,
+        refunded_value: Amount::ZERO,
     });
 }
 

@@ -7,7 +7,8 @@ use proptest::{prelude::*, test_runner::TestRunner};
 
 use super::*;
 use crate::order::model::{
-    Event, FulfilmentDirection, LineStatus, OrderStatus, PaymentStatus, Units, status::Status,
+    Event, FulfilmentDirection, LineStatus, LineUnits, OrderStatus, PaymentStatus, Refund,
+    RefundedPart, Units, status::Status,
 };
 
 const ORDERS: u32 = 2_000;
@@ -32,6 +33,13 @@ enum Step {
     },
     Cancel {
         share: Option<u32>,
+    },
+    Refund {
+        share: u32,
+    },
+    RefundUnits {
+        line: usize,
+        quantity: i32,
     },
     Move {
         direction: FulfilmentDirection,
@@ -63,6 +71,9 @@ fn steps() -> impl Strategy<Value = Step> {
         8 => (0_u32..=101).prop_map(|share| Step::Pay { share }),
         4 => Just(Step::Pay { share: 100 }),
         1 => prop::option::of(0_u32..=101).prop_map(|share| Step::Cancel { share }),
+        3 => (0_u32..=101).prop_map(|share| Step::Refund { share }),
+        2 => (0_usize..3, 1_i32..=6)
+            .prop_map(|(line, quantity)| Step::RefundUnits { line, quantity }),
         12 => (direction, prop::option::of(0_usize..3), prop::option::of(1_i32..=6)).prop_map(
             |(direction, line, quantity)| Step::Move { direction, line, quantity }
         ),
@@ -179,21 +190,32 @@ impl Walk {
                 asset_code: leg.asset_code.clone(),
                 amount: leg.amount,
                 order_amount: leg.order_amount,
+                is_bonus: leg.is_bonus,
                 refunded_amount: Amount::ZERO,
+                refunded_value: Amount::ZERO,
             });
         }
     }
 
-    fn give_back(&mut self, legs: &[Leg], refund: Amount) {
-        for leg in legs {
+    fn give_back(&mut self, refund: &Refund) {
+        let legs = || refund.legs.iter().chain(&refund.rounded_off);
+        for leg in legs() {
             let mut payments = self.payments.iter_mut();
             let payment = payments.find(|paid| Some(paid.transaction_id) == leg.refunded_payment);
             let payment = payment.unwrap();
             payment.refunded_amount = payment.refunded_amount.add(leg.amount).unwrap();
+            payment.refunded_value = payment.refunded_value.add(leg.value()).unwrap();
         }
-        let values = Amount::sum(legs.iter().map(Leg::value)).unwrap();
-        assert!(values <= refund, "{values} of {refund}");
-        self.refunded = self.refunded.add(refund).unwrap();
+        assert_eq!(Amount::sum(legs().map(Leg::value)).unwrap(), refund.amount);
+        self.refunded = self.refunded.add(refund.amount).unwrap();
+    }
+
+    fn refund(&mut self, part: RefundedPart) -> Result<(), Error> {
+        let refund = self.order.partial_refund(&self.payments, 0, part, None)?;
+        let transactions: Vec<_> = refund.legs.iter().map(|_| Ids::system().next()).collect();
+        self.give_back(&refund);
+        self.order.refund(&refund, &transactions, now())?;
+        Ok(())
     }
 
     /// Takes a step, and returns whether it was accepted.
@@ -214,8 +236,16 @@ impl Walk {
                     .iter()
                     .map(|_| Ids::system().next())
                     .collect();
-                self.give_back(&cancellation.legs, cancellation.refund);
+                self.give_back(&cancellation);
                 self.order.cancel(&cancellation, &transactions, now())?;
+            }
+            Step::Refund { share } => {
+                let amount = part(self.order.order.paid_amount, share);
+                self.refund(RefundedPart::Amount(amount))?;
+            }
+            Step::RefundUnits { line, quantity } => {
+                let line_id = self.order.lines[line % self.order.lines.len()].id;
+                self.refund(RefundedPart::Lines(vec![LineUnits { line_id, quantity }]))?;
             }
             Step::Move {
                 direction,
@@ -248,6 +278,8 @@ impl Walk {
         assert_eq!(sum, order.amount);
         for payment in &self.payments {
             assert!(payment.refunded_amount <= payment.amount);
+            let is_left = payment.value_left().unwrap().is_positive();
+            assert_eq!(is_left, payment.refunded_amount < payment.amount);
         }
     }
 
@@ -265,6 +297,7 @@ impl Walk {
         let OrderWithLines { order, lines } = &self.order;
         for line in lines {
             assert!((0..=line.quantity).contains(&line.fulfilled_quantity));
+            assert!((0..=line.quantity).contains(&line.refunded_quantity));
         }
         let is_canceled = order.order_status == OrderStatus::Canceled;
         let all_fulfilled = lines.iter().all(|line| line.unfulfilled_quantity() == 0);
@@ -287,7 +320,7 @@ fn part(amount: Amount, percent: u32) -> Amount {
     Amount::from_units(cents * 1_000_000).unwrap()
 }
 
-/// Takes the steps. One that is refused changes nothing, and nothing changes a canceled order.
+/// Takes the steps. One that is refused changes nothing, and a canceled order is only refunded.
 fn walk(start: &Start, steps: &[Step], seen: &mut Changes) {
     let mut walk = Walk::start(start, seen);
     walk.check();
@@ -295,7 +328,9 @@ fn walk(start: &Start, steps: &[Step], seen: &mut Changes) {
         let before = walk.order.clone();
         let refused = walk.take(*step).is_err();
         walk.check();
-        let unchanged = refused || before.order.order_status == OrderStatus::Canceled;
+        let is_refund = matches!(step, Step::Refund { .. } | Step::RefundUnits { .. });
+        let was_canceled = before.order.order_status == OrderStatus::Canceled;
+        let unchanged = refused || (was_canceled && !is_refund);
         assert!(!unchanged || walk.order == before, "{step:?}");
         seen.add(&before, &walk.order);
     }

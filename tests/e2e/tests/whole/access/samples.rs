@@ -76,6 +76,7 @@ impl Samples {
             "/transactions/withdrawal" => debit(json!({"code": "internal"})),
             "/transactions/exchange" => json!({"walletId": wallet, "baseAssetCode": "usd",
                 "quoteAssetCode": "eur", "baseAmount": "1"}),
+            "/orders/{id}/refund" => json!({"amount": "1"}),
             "/invites" => json!({"inviterUserId": self.owner["id"]}),
             "/invites/send" => json!({"inviterUserId": self.owner["id"],
                 "email": ["friend@example.com"]}),

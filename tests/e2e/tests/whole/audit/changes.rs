@@ -96,6 +96,7 @@ async fn prepare(
     match action {
         "unblock" | "unlock" => send(app, &format!("{parent}/block")).await,
         "unfulfill" => send(app, &format!("{parent}/fulfill")).await,
+        "refund" => send(app, &format!("{parent}/pay")).await,
         // It goes to the end, and so behind another one.
         "reorder" => {
             let list = route.split("/{").next().unwrap_or_default();

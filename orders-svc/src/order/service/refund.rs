@@ -1,0 +1,40 @@
+//! Refunds an order, or a part of it.
+
+use platform::idempotency::Key;
+
+use super::{OrderReply, Orders, saga::SagaRequest};
+use crate::{
+    error::Error,
+    order::model::{Action, RefundOrder},
+};
+
+impl Orders {
+    /// Refunds an amount or units to the wallets that paid.
+    pub(crate) async fn refund(
+        &self,
+        key: Option<&Key>,
+        command: RefundOrder,
+    ) -> Result<OrderReply, Error> {
+        if let Some(reply) = self.find_replay(key).await? {
+            return Ok(reply);
+        }
+        let RefundOrder {
+            order_id,
+            part,
+            reason,
+        } = command;
+        let (settings, user) =
+            tokio::try_join!(self.clients.wallets.settings(), self.find_user(order_id))?;
+        let request = SagaRequest {
+            key,
+            order_id,
+            settings: &settings,
+            user,
+        };
+        self.run_saga(request, |order, paid| {
+            let refund = order.partial_refund(&paid.payments, paid.refunds, part, reason)?;
+            Ok(Action::Refund(refund))
+        })
+        .await
+    }
+}

@@ -122,6 +122,7 @@ async fn an_order_is_canceled_and_refunded(pool: PgPool) {
         amount: "10.00000000",
         refunded_amount: "9.33000000",
         asset_code: "usd",
+        unearned_amount: "9.33000000",
     }
     "#);
     let event: OrderRefunded = app.event(&id, "OrderRefunded").await;
@@ -142,6 +143,10 @@ async fn an_order_is_canceled_and_refunded(pool: PgPool) {
         transaction_ids: [
             "018bcfe5-6801-7346-af8a-7b81a9890000",
         ],
+        amount: "10.00000000",
+        refunded_amount: "9.33000000",
+        asset_code: "usd",
+        unearned_amount: "9.33000000",
     }
     "#);
     let events = app.events(&id).await;

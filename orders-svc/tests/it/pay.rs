@@ -227,8 +227,9 @@ async fn an_order_takes_a_hundred_payments_and_refunds_all(pool: PgPool) {
     sqlx::raw_sql(
         "insert into orders.payments (
              transaction_id, order_id, claim, leg, wallet_id, asset_code, amount,
-             refunded_amount, created_at)
-         select gen_random_uuid(), order_id, claim, n, wallet_id, asset_code, amount, 0, created_at
+             is_bonus, refunded_amount, refunded_value, created_at)
+         select gen_random_uuid(), order_id, claim, n, wallet_id, asset_code, amount, false, 0, 0,
+                created_at
          from orders.payments, generate_series(1, 98) as n;
          update orders.orders set paid_amount = 0.99;",
     )

@@ -75,7 +75,7 @@ impl OrderWithLines {
             let line = self.lines.iter().find(|line| line.id == *line_id);
             let line = line.ok_or_else(|| {
                 let field = format!("lines[{index}].lineId");
-                Error::unknown_reference(&field, "the order has no such line")
+                Error::unknown_reference(&field, "order line not found")
             })?;
             let left = line.quantity - line.refunded_quantity;
             if *quantity > left {

@@ -321,6 +321,20 @@ pub(crate) async fn guard(
     Ok(response)
 }
 
+/// Takes a request to a route with a stricter limit from the user's bucket. Admins can read all users anyway.
+pub(crate) async fn limit_users(
+    State(app): State<App>,
+    request: Request,
+    next: Next,
+) -> Result<Response, Problem> {
+    let principal = request.extensions().get::<Principal>();
+    let user = principal.filter(|principal| !principal.is_admin);
+    if let Some(subject) = user.and_then(|user| user.subject.as_ref()) {
+        app.rate_limits.take_stricter(subject)?;
+    }
+    Ok(next.run(request).await)
+}
+
 #[cfg(test)]
 mod tests {
     use platform::auth::Kind;

@@ -12,8 +12,8 @@ use axum::{
     response::Response,
 };
 use governor::{
-    Quota, RateLimiter,
-    clock::{Clock as _, DefaultClock},
+    NotUntil, Quota, RateLimiter,
+    clock::{Clock as _, DefaultClock, QuantaInstant},
     middleware::StateInformationMiddleware,
     state::{InMemoryState, NotKeyed},
 };
@@ -33,6 +33,8 @@ const WRONG_CREDENTIALS: Rate = {
         burst: ten,
     }
 };
+/// Requests a minute, and at once after a pause, that a user may send to a route that is limited stricter.
+const STRICTER: NonZeroU32 = NonZeroU32::new(20).expect("not zero");
 /// How long an address is refused that has sent more.
 const REFUSED_FOR: Duration = Duration::from_secs(1);
 /// Most callers whose buckets are kept. One that was dropped starts with a full bucket.
@@ -57,6 +59,8 @@ pub(crate) struct RateLimits {
     /// `None` if requests are not limited.
     rate: Option<Rate>,
     buckets: Cache<Caller, Arc<Bucket>>,
+    /// Those of users for a route that is limited stricter.
+    stricter: Cache<Arc<str>, Arc<Bucket>>,
     wrong_credentials: Cache<ClientAddress, Arc<Bucket>>,
     /// Addresses that have sent too many wrong credentials.
     refused: Cache<ClientAddress, ()>,
@@ -81,6 +85,7 @@ impl RateLimits {
         Self {
             rate,
             buckets: no_buckets(),
+            stricter: no_buckets(),
             wrong_credentials: no_buckets(),
             refused: Cache::builder()
                 .time_to_live(REFUSED_FOR)
@@ -103,11 +108,21 @@ impl RateLimits {
                 rate,
                 remaining: state.remaining_burst_capacity(),
             })),
-            Err(early) => Err(too_many(
-                "too many requests",
-                early.wait_time_from(DefaultClock::default().now()),
-            )),
+            Err(early) => Err(too_many("too many requests", wait(&early))),
         }
+    }
+
+    /// Takes a request of a user to a route that is limited stricter: `rate_limited` if the bucket is empty.
+    pub(crate) fn take_stricter(&self, user: &Arc<str>) -> Result<(), Failure> {
+        if self.rate.is_none() {
+            return Ok(());
+        }
+        let bucket = self.stricter.get_with(Arc::clone(user), || {
+            let quota = Quota::per_minute(STRICTER);
+            Arc::new(RateLimiter::direct(quota).with_middleware())
+        });
+        let taken = bucket.check().map(drop);
+        taken.map_err(|early| too_many("too many requests of this kind", wait(&early)))
     }
 
     /// Returns `rate_limited` for an address that has sent too many wrong credentials.
@@ -168,6 +183,10 @@ fn no_buckets<K: Hash + Eq + Send + Sync + 'static>() -> Cache<K, Arc<Bucket>> {
         .time_to_idle(DROPPED_AFTER)
         .max_capacity(MAX_CALLERS)
         .build()
+}
+
+fn wait(early: &NotUntil<QuantaInstant>) -> Duration {
+    early.wait_time_from(DefaultClock::default().now())
 }
 
 fn too_many(detail: &'static str, wait: Duration) -> Failure {
@@ -252,10 +271,24 @@ mod tests {
     }
 
     #[test]
+    fn a_user_sends_twenty_times_at_once_and_others_are_not_affected() {
+        let limits = limits(1_000, 1_000);
+        for _ in 0..20 {
+            assert!(limits.take_stricter(&"user:1".into()).is_ok());
+        }
+        let refusal = (0..2).find_map(|_| limits.take_stricter(&"user:1".into()).err());
+        let refusal = refusal.expect("the bucket is empty");
+        assert_eq!(refusal.code, Code::RateLimited);
+        assert!(refusal.retry_after.is_some());
+        assert!(limits.take_stricter(&"user:2".into()).is_ok());
+    }
+
+    #[test]
     fn nobody_is_limited_without_a_rate() {
         let limits = RateLimits::new(None);
         for _ in 0..1000 {
             assert_eq!(limits.take(Caller::Address(HERE)).unwrap(), None);
+            assert!(limits.take_stricter(&"user:1".into()).is_ok());
             limits.note_wrong_credentials(HERE);
         }
         assert!(limits.check_address(HERE).is_ok());

@@ -63,6 +63,9 @@ fn layered(app: &App, route: Route) -> MethodRouter<App> {
         route.handler.route_layer(key)
     };
     handler = handler.route_layer(conditions);
+    if route.limits_users {
+        handler = handler.route_layer(from_fn_with_state(app.clone(), access::limit_users));
+    }
     if let Some(media_types) = produces {
         if !route.secret {
             handler = handler.route_layer(coding::layer());

@@ -111,7 +111,7 @@ pub(crate) struct FieldNames {
 }
 
 /// The names of a transaction's fields.
-const TRANSACTION: FieldNames = FieldNames {
+pub(crate) const TRANSACTION: FieldNames = FieldNames {
     amount: "amount",
     asset: "assetCode",
     origin: "originWalletId",

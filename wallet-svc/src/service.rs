@@ -226,6 +226,7 @@ impl Services {
                 assets,
                 self.settings.clone(),
                 self.methods.clone(),
+                self.users.clone(),
                 self.ids,
             ),
             wallets: self.wallets.clone(),

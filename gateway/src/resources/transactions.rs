@@ -4,6 +4,7 @@ pub(crate) mod deposit;
 pub(crate) mod exchange;
 pub(crate) mod history;
 pub(crate) mod payment;
+pub(crate) mod sending;
 pub(crate) mod status;
 pub(crate) mod transfer;
 pub(crate) mod withdrawal;

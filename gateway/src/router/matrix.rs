@@ -78,6 +78,7 @@ const USERS: &[(&str, Users)] = &[
     ("POST /orders/{id}/pay", Owns),
     ("POST /transactions/exchange", Debits),
     ("POST /transactions/pay", Debits),
+    ("POST /transactions/send", Debits),
     ("POST /transactions/transfer", Debits),
     ("POST /transactions/withdrawal", Debits),
     ("POST /users/{id}/change-email", Owns),

@@ -40,6 +40,8 @@ pub(crate) struct Route {
     pub(crate) form: Form,
     /// Whether the response shows a secret. It is not compressed: its length would tell about it.
     pub(crate) secret: bool,
+    /// Whether users, who could try emails with it, have a stricter limit.
+    pub(crate) limits_users: bool,
     pub(crate) deprecation: Option<Deprecation>,
     /// Names, descriptions and examples of the query parameters besides those of the list.
     pub(crate) query_params: Vec<(&'static str, &'static str, &'static str)>,
@@ -120,6 +122,7 @@ impl Route {
             includes: None,
             form: Form::Envelope,
             secret: false,
+            limits_users: false,
             deprecation: None,
             query_params: Vec::new(),
             handler: routing::on(filter, handler),
@@ -209,6 +212,12 @@ impl Route {
     /// Responds with a secret, such as a key or a token.
     pub(super) fn secret(mut self) -> Self {
         self.secret = true;
+        self
+    }
+
+    /// Has a stricter limit for users.
+    pub(super) fn limits_users(mut self) -> Self {
+        self.limits_users = true;
         self
     }
 

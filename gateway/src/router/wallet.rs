@@ -18,6 +18,7 @@ use crate::{
             exchange::{self, NewExchange},
             history::{self, TransactionChange},
             payment::{self, NewPayment},
+            sending::{self, NewSending},
             status::{self, Reason},
             transfer::{self, NewTransfer},
             withdrawal::{self, NewWithdrawal},
@@ -65,6 +66,10 @@ fn transaction_routes() -> Vec<Route> {
         post("/transactions/pay", User, payment::create)
             .body::<NewPayment>()
             .created::<Transaction>(),
+        post("/transactions/send", User, sending::create)
+            .body::<NewSending>()
+            .created::<Transaction>()
+            .limits_users(),
         post("/transactions/transfer", User, transfer::create)
             .body::<NewTransfer>()
             .created::<Transaction>(),

@@ -5,7 +5,9 @@ use platform::{
     error::{Code, Failure},
 };
 
-use crate::harness::{TestApp, problem_of};
+use serde_json::json;
+
+use crate::harness::{ID, TestApp, problem_of};
 
 /// A bucket to which next to nothing is added within a test.
 const LIMITED: [&str; 2] = ["--rate-limit=1", "--rate-limit-burst=5"];
@@ -51,4 +53,25 @@ async fn many_wrong_keys_lead_to_429() {
     // A caller whose credentials are known goes on.
     let user = app.with_token("GET", "/products", Kind::User, &[Role::User]);
     assert_eq!(user.send().await.unwrap().status(), 200);
+}
+
+#[tokio::test]
+async fn a_user_may_not_try_emails_by_sending_money() {
+    let app = TestApp::start_with(&["--rate-limit=1000"]).await;
+    let body = json!({"amount": "1", "assetCode": "usd", "originWalletId": ID,
+        "destinationEmail": "ann@example.com"});
+    let mut statuses = Vec::new();
+    for _ in 0..25 {
+        let request = app.with_token("POST", "/transactions/send", Kind::User, &[Role::User]);
+        statuses.push(app.exchange(request.json(&body)).await.status);
+    }
+    assert_eq!(statuses[..20], [201; 20]);
+    assert!(statuses[20..].contains(&429), "{statuses:?}");
+    // A transfer has the usual limit, and so has an admin.
+    let request = app.with_token("GET", "/products", Kind::User, &[Role::User]);
+    assert_eq!(app.exchange(request).await.status, 200);
+    for _ in 0..25 {
+        let sent = app.post("/transactions/send", &body).await;
+        assert_eq!(sent.status, 201);
+    }
 }

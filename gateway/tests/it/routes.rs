@@ -114,6 +114,7 @@ async fn every_operation_calls_its_rpcs_and_responds_with_its_documented_status(
     POST /transactions/deposit 201: TransactionService/CreateDeposit
     POST /transactions/exchange 201: TransactionService/CreateExchange
     POST /transactions/pay 201: TransactionService/CreatePayment
+    POST /transactions/send 201: TransactionService/SendMoney
     POST /transactions/transfer 201: TransactionService/CreateTransfer
     POST /transactions/withdrawal 201: TransactionService/CreateWithdrawal
     GET /transactions/{id} 200: TransactionService/GetTransaction

@@ -9,10 +9,11 @@ use platform::{
 use proto::identity::v1::{
     ApproveUserRequest, ApproveUserResponse, BatchGetUsersRequest, BatchGetUsersResponse,
     BlockUserRequest, BlockUserResponse, ChangePasswordRequest, ChangePasswordResponse,
-    CreateUserRequest, CreateUserResponse, DeleteUserRequest, DeleteUserResponse, GetUserRequest,
-    GetUserResponse, ListReferralsRequest, ListReferralsResponse, ListUsersRequest,
-    ListUsersResponse, SignUpRequest, SignUpResponse, UnblockUserRequest, UnblockUserResponse,
-    UpdateUserRequest, UpdateUserResponse, user_service_server::UserService,
+    CreateUserRequest, CreateUserResponse, DeleteUserRequest, DeleteUserResponse,
+    FindRecipientRequest, FindRecipientResponse, GetUserRequest, GetUserResponse,
+    ListReferralsRequest, ListReferralsResponse, ListUsersRequest, ListUsersResponse,
+    SignUpRequest, SignUpResponse, UnblockUserRequest, UnblockUserResponse, UpdateUserRequest,
+    UpdateUserResponse, user_service_server::UserService,
 };
 use tonic::{Request, Response, Status};
 
@@ -90,6 +91,16 @@ impl UserService for UserGrpc {
         let (users, page) = page.encode(convert::user);
         let page = Some(page);
         Ok(Response::new(ListUsersResponse { users, page }))
+    }
+
+    async fn find_recipient(
+        &self,
+        request: Request<FindRecipientRequest>,
+    ) -> Result<Response<FindRecipientResponse>, Status> {
+        let Call { body, .. } = Call::of(request)?;
+        let wallet = self.users.find_recipient(&body.email).await?;
+        let wallet_id = wallet.map(String::from);
+        Ok(Response::new(FindRecipientResponse { wallet_id }))
     }
 
     async fn update_user(

@@ -176,6 +176,20 @@ pub(crate) async fn find_by_email(
     }
 }
 
+/// Finds the primary wallet of the user with this email in its canonical form, unless the user is blocked.
+pub(super) async fn find_recipient(
+    conn: &mut PgConnection,
+    canonical_email: &str,
+) -> Result<Option<WalletId>> {
+    Ok(sqlx::query_scalar!(
+        r#"select primary_wallet_id as "wallet!: WalletId" from identity.users
+           where canonical_email = $1 and state = 'active' and not blocked"#,
+        canonical_email
+    )
+    .fetch_optional(conn)
+    .await?)
+}
+
 /// Finds the user with this referral code.
 pub(crate) async fn find_by_referral_code(
     conn: &mut PgConnection,

@@ -15,7 +15,9 @@ use proto::{common::v1::ListRequest, identity::v1 as wire};
 use sqlx::PgPool;
 
 use super::{
-    convert, events,
+    convert,
+    email::Email,
+    events,
     model::{Action, User, UserId, UserPatch},
     repo,
 };
@@ -23,6 +25,7 @@ use crate::{
     SCHEMA,
     account::tokens,
     auth::sessions,
+    clients::wallet::WalletId,
     error::{Error, Result},
     revocation,
 };
@@ -78,6 +81,15 @@ impl Users {
         let only = visible_to(caller)?;
         let mut conn = self.pool.acquire().await?;
         Ok(repo::list(&mut conn, request, only).await?)
+    }
+
+    /// Finds the wallet for money that is sent to an email.
+    pub(crate) async fn find_recipient(&self, email: &str) -> Result<Option<WalletId>> {
+        let Ok(email) = Email::parse(email) else {
+            return Ok(None);
+        };
+        let mut conn = self.pool.acquire().await?;
+        repo::find_recipient(&mut conn, &email.canonical()).await
     }
 
     /// Lists the users whom a user referred, that the caller may see.

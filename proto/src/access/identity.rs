@@ -25,6 +25,7 @@ pub const TABLE: Table = Table {
         owners("UserService/GetUser", THEMSELVES).and(&[ORDERS]),
         owners("UserService/BatchGetUsers", THEMSELVES).and(&[WALLET]),
         owners("UserService/ListUsers", THEMSELVES),
+        only(&[WALLET], "UserService/FindRecipient"),
         admins("UserService/CreateUser").does("user.created"),
         admins("UserService/ApproveUser").does("user.approved"),
         admins("UserService/BlockUser").does("user.blocked"),

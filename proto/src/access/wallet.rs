@@ -30,6 +30,7 @@ pub const TABLE: Table = Table {
         owners("TransactionService/CreateTransfer", OWN_DEBITS).does("transaction.created"),
         owners("TransactionService/CreateWithdrawal", OWN_DEBITS).does("transaction.created"),
         owners("TransactionService/CreatePayment", OWN_DEBITS).does("transaction.created"),
+        owners("TransactionService/SendMoney", OWN_DEBITS).does("transaction.created"),
         owners("TransactionService/CreateExchange", OWN_DEBITS).does("transaction.created"),
         admins("TransactionService/ApproveTransaction").does("transaction.approved"),
         admins("TransactionService/ConfirmTransaction").does("transaction.confirmed"),

@@ -1,9 +1,11 @@
 //! Reads users from identity-svc.
 
 use platform::{error::Failure, grpc::client::Client};
-use proto::identity::v1::{BatchGetUsersRequest, User, user_service_client::UserServiceClient};
+use proto::identity::v1::{
+    BatchGetUsersRequest, FindRecipientRequest, User, user_service_client::UserServiceClient,
+};
 
-use crate::wallet::model::UserId;
+use crate::wallet::model::{UserId, WalletId};
 
 /// Users that one call may request.
 const MAX_BATCH: usize = 1_000;
@@ -19,6 +21,18 @@ impl Users {
 
     pub(crate) async fn exists(&self, user: UserId) -> Result<bool, Failure> {
         Ok(!self.find(&[user]).await?.is_empty())
+    }
+
+    /// Finds the wallet for money that is sent to an email.
+    pub(crate) async fn find_recipient(&self, email: &str) -> Result<Option<WalletId>, Failure> {
+        let request = FindRecipientRequest {
+            email: email.to_owned(),
+        };
+        let response = self.0.clone().find_recipient(request).await;
+        let response = response.map_err(|status| Failure::from_status(&status))?;
+        let wallet = response.into_inner().wallet_id;
+        let wallet = wallet.as_deref().map(WalletId::parse).transpose();
+        wallet.map_err(|_| Failure::internal("identity-svc returned no id of a wallet"))
     }
 
     /// Finds users, in any order.

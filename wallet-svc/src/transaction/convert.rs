@@ -1,12 +1,16 @@
 //! Converts transactions to and from messages. An empty text of a request counts as not given.
 
-use platform::clock::to_proto;
+use platform::{
+    clock::to_proto,
+    error::{Failure, FieldCode},
+};
 use proto::wallet::v1 as wire;
 
 use super::{
     exchange::NewExchange,
     model::{Change, Notes, Status, Transaction, TransactionType},
     new::NewTransaction,
+    sending::{BY_EMAIL, Sending},
 };
 
 pub(crate) fn transaction(tx: &Transaction) -> wire::Transaction {
@@ -142,6 +146,32 @@ pub(crate) fn payment(request: wire::CreatePaymentRequest) -> NewTransaction {
             ..Notes::default()
         },
     }
+}
+
+/// Reads what is sent, to a wallet or to the user with an email.
+pub(crate) fn sending(request: wire::SendMoneyRequest) -> Result<Sending, Failure> {
+    let destination = request.destination_wallet_id.and_then(non_empty);
+    let email = request.destination_email.and_then(non_empty);
+    if destination.is_some() && email.is_some() {
+        let message = "must be absent next to destinationWalletId";
+        return Err(Failure::invalid(BY_EMAIL, FieldCode::Format, message));
+    }
+    let new = NewTransaction {
+        kind: TransactionType::Transfer,
+        amount: request.amount,
+        asset_code: request.asset_code,
+        code: "internal".to_owned(),
+        origin: non_empty(request.origin_wallet_id),
+        destination,
+        commit: true,
+        data: None,
+        notes: Notes {
+            description: request.description,
+            custom_data: request.custom_data,
+            ..Notes::default()
+        },
+    };
+    Ok(Sending { new, email })
 }
 
 /// Reads a new exchange.

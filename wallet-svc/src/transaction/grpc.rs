@@ -68,6 +68,18 @@ impl TransactionService for TransactionGrpc {
         }))
     }
 
+    async fn send_money(
+        &self,
+        request: Request<wire::SendMoneyRequest>,
+    ) -> Result<Response<wire::SendMoneyResponse>, Status> {
+        let Call { caller, key, body } = Call::of(request)?;
+        let sending = convert::sending(body)?;
+        let reply = self.transactions.send(&caller, key, sending).await?;
+        Ok(respond(reply, |transaction| wire::SendMoneyResponse {
+            transaction: Some(transaction),
+        }))
+    }
+
     async fn create_exchange(
         &self,
         request: Request<wire::CreateExchangeRequest>,

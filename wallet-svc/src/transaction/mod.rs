@@ -12,4 +12,5 @@ pub(crate) mod new;
 pub(crate) mod payload;
 pub(crate) mod repo;
 pub(crate) mod row;
+mod sending;
 pub(crate) mod service;

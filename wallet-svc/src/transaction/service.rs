@@ -21,10 +21,11 @@ use super::{
 use crate::{
     SCHEMA, access,
     asset::{self, directory::AssetDirectory},
+    clients::identity::Users,
     error::Error,
     ledger::{Advance, Command},
     payment_method::model::PaymentMethods,
-    posting::{Posting, PostingError, PostingOutcome, PostingQueue},
+    posting::{self, Posting, PostingError, PostingOutcome, PostingQueue},
     rate,
     settings::Settings,
     wallet::model::WalletId,
@@ -36,10 +37,11 @@ use crate::{
 pub(crate) struct Transactions {
     pool: PgPool,
     postings: PostingQueue,
-    assets: AssetDirectory,
+    pub(super) assets: AssetDirectory,
     settings: Arc<Settings>,
-    methods: PaymentMethods,
-    ids: Ids,
+    pub(super) methods: PaymentMethods,
+    pub(super) users: Users,
+    pub(super) ids: Ids,
 }
 
 impl Transactions {
@@ -49,6 +51,7 @@ impl Transactions {
         assets: AssetDirectory,
         settings: Arc<Settings>,
         methods: PaymentMethods,
+        users: Users,
         ids: Ids,
     ) -> Self {
         Self {
@@ -57,6 +60,7 @@ impl Transactions {
             assets,
             settings,
             methods,
+            users,
             ids,
         }
     }
@@ -164,10 +168,10 @@ impl Transactions {
 
     /// Replays the recorded transaction of an idempotency key, or fails if there is none. Rates and
     /// payment methods may have changed since the first request with the key.
-    async fn replay_or(
+    pub(super) async fn replay_or(
         &self,
         key: Option<Key>,
-        failure: Failure,
+        failure: impl Into<Error>,
     ) -> Result<Reply<wire::Transaction>, Error> {
         let Some(key) = key else {
             return Err(failure.into());
@@ -180,7 +184,15 @@ impl Transactions {
         }
     }
 
-    async fn post(
+    /// Decides a command, and writes nothing.
+    pub(super) async fn decide(&self, command: &Command) -> Result<(), Error> {
+        let mut conn = self.pool.acquire().await?;
+        let mut book = posting::read_committed(&mut conn, command, &self.ids).await?;
+        book.decide(command).map_err(PostingError::Rejected)?;
+        Ok(())
+    }
+
+    pub(super) async fn post(
         &self,
         caller: &Caller,
         key: Option<Key>,

@@ -33,6 +33,7 @@ mod proxy;
 mod races;
 mod rates;
 mod referrals;
+mod sending;
 mod settings;
 mod states;
 mod transactions;

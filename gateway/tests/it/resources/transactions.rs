@@ -69,6 +69,7 @@ async fn creations_send_every_field() {
     for (path, schema) in [
         ("deposit", "NewDeposit"),
         ("pay", "NewPayment"),
+        ("send", "NewSending"),
         ("transfer", "NewTransfer"),
         ("withdrawal", "NewWithdrawal"),
         ("exchange", "NewExchange"),
@@ -107,6 +108,18 @@ async fn creations_send_every_field() {
           "asset_code": "assetCode",
           "custom_data": "{\"customData\":1}",
           "description": "description",
+          "origin_wallet_id": "01920000-0000-7000-8000-0000a91ab801"
+        }
+      },
+      {
+        "rpc": "TransactionService/SendMoney",
+        "message": {
+          "amount": "9.5",
+          "asset_code": "assetCode",
+          "custom_data": "{\"customData\":1}",
+          "description": "description",
+          "destination_email": "destinationEmail",
+          "destination_wallet_id": "01920000-0000-7000-8000-00003a9cd9bb",
           "origin_wallet_id": "01920000-0000-7000-8000-0000a91ab801"
         }
       },

@@ -6,11 +6,13 @@ use platform::{
 };
 use proto::{
     common::v1::Operator,
-    identity::v1::{BatchGetUsersRequest, CreateUserRequest, ListUsersRequest},
+    identity::v1::{
+        BatchGetUsersRequest, CreateUserRequest, FindRecipientRequest, ListUsersRequest,
+    },
 };
 use sqlx::PgPool;
 
-use super::{UNKNOWN, create, emails, filter, get};
+use super::{UNKNOWN, block, create, emails, filter, get};
 use crate::harness::{TestApp, caller, code, new_user, user};
 
 #[sqlx::test(migrator = "identity_svc::MIGRATOR")]
@@ -36,6 +38,35 @@ async fn a_user_sees_only_itself(pool: PgPool) {
 
     let batch = app.users().batch_get_users(both).await.unwrap();
     assert_eq!(batch.into_inner().users.len(), 2);
+    app.finish().await;
+}
+
+#[sqlx::test(migrator = "identity_svc::MIGRATOR")]
+async fn money_is_for_the_wallet_of_a_user_who_is_not_blocked(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let ann = app.create_user("Ann@x.com").await;
+    let bob = app.create_user("bob@x.com").await;
+    block(&app, &bob.id).await;
+    let mut users = app.users_as(&caller(Kind::Service, "wallet-svc", Role::Admin));
+    for (email, wallet) in [
+        ("ann@x.com", Some(&ann.primary_wallet_id)),
+        (" ANN@X.com ", Some(&ann.primary_wallet_id)),
+        ("bob@x.com", None),
+        ("eve@x.com", None),
+        ("%@x.com", None),
+        ("", None),
+    ] {
+        let request = FindRecipientRequest {
+            email: email.to_owned(),
+        };
+        let found = users.find_recipient(request).await.unwrap().into_inner();
+        assert_eq!(found.wallet_id.as_ref(), wallet, "{email}");
+    }
+    let request = FindRecipientRequest {
+        email: "bob@x.com".to_owned(),
+    };
+    let refused = app.users().find_recipient(request).await;
+    assert_eq!(code(refused), Code::Forbidden);
     app.finish().await;
 }
 

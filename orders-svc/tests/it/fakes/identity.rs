@@ -4,10 +4,11 @@ use platform::error::{Code, Failure};
 use proto::identity::v1::{
     ApproveUserRequest, ApproveUserResponse, BatchGetUsersRequest, BatchGetUsersResponse,
     BlockUserRequest, BlockUserResponse, ChangePasswordRequest, ChangePasswordResponse,
-    CreateUserRequest, CreateUserResponse, DeleteUserRequest, DeleteUserResponse, GetUserRequest,
-    GetUserResponse, ListReferralsRequest, ListReferralsResponse, ListUsersRequest,
-    ListUsersResponse, SignUpRequest, SignUpResponse, UnblockUserRequest, UnblockUserResponse,
-    UpdateUserRequest, UpdateUserResponse, user_service_server::UserService,
+    CreateUserRequest, CreateUserResponse, DeleteUserRequest, DeleteUserResponse,
+    FindRecipientRequest, FindRecipientResponse, GetUserRequest, GetUserResponse,
+    ListReferralsRequest, ListReferralsResponse, ListUsersRequest, ListUsersResponse,
+    SignUpRequest, SignUpResponse, UnblockUserRequest, UnblockUserResponse, UpdateUserRequest,
+    UpdateUserResponse, user_service_server::UserService,
 };
 use tonic::{Request, Response, Status};
 
@@ -48,6 +49,13 @@ impl UserService for FakePeers {
         &self,
         _: Request<ListUsersRequest>,
     ) -> Result<Response<ListUsersResponse>, Status> {
+        uncalled()
+    }
+
+    async fn find_recipient(
+        &self,
+        _: Request<FindRecipientRequest>,
+    ) -> Result<Response<FindRecipientResponse>, Status> {
         uncalled()
     }
 

@@ -3,10 +3,11 @@
 use proto::identity::v1::{
     ApproveUserRequest, ApproveUserResponse, BatchGetUsersRequest, BatchGetUsersResponse,
     BlockUserRequest, BlockUserResponse, ChangePasswordRequest, ChangePasswordResponse,
-    CreateUserRequest, CreateUserResponse, DeleteUserRequest, DeleteUserResponse, GetUserRequest,
-    GetUserResponse, ListReferralsRequest, ListReferralsResponse, ListUsersRequest,
-    ListUsersResponse, SignUpRequest, SignUpResponse, UnblockUserRequest, UnblockUserResponse,
-    UpdateUserRequest, UpdateUserResponse, User,
+    CreateUserRequest, CreateUserResponse, DeleteUserRequest, DeleteUserResponse,
+    FindRecipientRequest, FindRecipientResponse, GetUserRequest, GetUserResponse,
+    ListReferralsRequest, ListReferralsResponse, ListUsersRequest, ListUsersResponse,
+    SignUpRequest, SignUpResponse, UnblockUserRequest, UnblockUserResponse, UpdateUserRequest,
+    UpdateUserResponse, User,
     user_service_server::{UserService, UserServiceServer},
 };
 use tokio::net::TcpListener;
@@ -69,6 +70,18 @@ impl UserService for FakeIdentity {
         _: Request<ListUsersRequest>,
     ) -> Result<Response<ListUsersResponse>, Status> {
         unused()
+    }
+
+    /// The email `<id>@wallet.example` is that of a user with this primary wallet.
+    async fn find_recipient(
+        &self,
+        request: Request<FindRecipientRequest>,
+    ) -> Result<Response<FindRecipientResponse>, Status> {
+        let email = request.into_inner().email;
+        let wallet = email.strip_suffix("@wallet.example");
+        Ok(Response::new(FindRecipientResponse {
+            wallet_id: wallet.map(str::to_owned),
+        }))
     }
 
     async fn approve_user(

@@ -71,6 +71,8 @@ impl Samples {
             "/orders" => json!({"userId": self.owner["id"],
                 "lines": [{"productId": self.product["id"]}]}),
             "/transactions/pay" => debit(json!({})),
+            "/transactions/send" => debit(json!({
+                "destinationEmail": self.other["email"]})),
             "/transactions/transfer" => debit(json!({"code": "internal",
                 "destinationWalletId": self.shop_wallet["id"]})),
             "/transactions/withdrawal" => debit(json!({"code": "internal"})),

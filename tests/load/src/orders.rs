@@ -172,8 +172,10 @@ impl Figures {
         drop(responses);
         self.elapsed += started.elapsed();
         let costs = Snapshot::take(environment).await?.since(&before);
-        let postgres = ("postgres (all)".to_owned(), costs.postgres);
-        for (name, seconds) in costs.processes.into_iter().chain([postgres]) {
+        // With its sessions, which are processes of their own.
+        let mut processes = costs.processes;
+        processes.insert("postgres".to_owned(), costs.postgres);
+        for (name, seconds) in processes {
             *self.costs.entry(name).or_default() += seconds;
         }
         Ok(())
@@ -220,7 +222,8 @@ async fn timed(request: RequestBuilder) -> (u64, Option<String>) {
             match response.bytes().await {
                 Err(error) => Some(error.to_string()),
                 Ok(body) if !status.is_success() => {
-                    Some(format!("{status} {}", String::from_utf8_lossy(&body)))
+                    let body: Value = serde_json::from_slice(&body).unwrap_or_default();
+                    Some(format!("{status} {}", body["code"]))
                 }
                 Ok(_) => None,
             }

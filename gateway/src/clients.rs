@@ -17,6 +17,7 @@ use proto::{
         user_service_client::UserServiceClient, webhook_service_client::WebhookServiceClient,
     },
     orders::v1::{
+        order_history_service_client::OrderHistoryServiceClient,
         order_line_fulfilment_service_client::OrderLineFulfilmentServiceClient,
         order_line_service_client::OrderLineServiceClient,
         order_service_client::OrderServiceClient,
@@ -63,6 +64,7 @@ clients! {
     product_questions: ProductQuestionServiceClient on catalog;
     tax_rates: TaxRateServiceClient on catalog;
     orders: OrderServiceClient on orders;
+    order_history: OrderHistoryServiceClient on orders;
     order_lines: OrderLineServiceClient on orders;
     fulfilment: OrderLineFulfilmentServiceClient on orders;
     assets: AssetServiceClient on wallet;

@@ -11,6 +11,8 @@ create table orders.orders (
     amount numeric(28, 8) not null,
     taxes_amount numeric(28, 8) not null,
     shipping_amount numeric(28, 8) not null,
+    -- JSON array: rate, taxableAmount and taxAmount of the lines with that rate
+    taxes jsonb not null,
     bonus numeric(28, 8) not null,
     bonus_asset_code text not null,
     -- Null if the bonus is in the order's asset
@@ -193,6 +195,38 @@ create table orders.refund_legs (
 );
 create index refund_legs_refund_id_idx on orders.refund_legs (refund_id);
 
+-- What happened to orders. Append-only.
+create table orders.order_history (
+    id uuid not null,
+    order_id uuid not null,
+    -- Numbers the entries of an order, from 1.
+    sequence bigint not null,
+    action text not null,
+    -- Who did it, as in the audit log
+    actor text not null,
+    -- The states before the change; null if the order did not exist
+    from_order_status text,
+    order_status text not null,
+    from_payment_status text,
+    payment_status text not null,
+    -- What was paid or refunded, in the order's asset
+    amount numeric(28, 8),
+    -- JSON text
+    reason text,
+    -- For admins
+    note text,
+    -- JSON object: lines, fields, transactionIds
+    details jsonb not null,
+    created_at timestamptz(3) not null,
+    constraint order_history_pkey primary key (id),
+    constraint order_history_order_id_fkey foreign key (order_id) references orders.orders (id),
+    constraint order_history_order_id_sequence_key unique (order_id, sequence),
+    constraint order_history_action_check check (action in (
+        'created', 'payment_received', 'paid', 'refunded', 'canceled', 'fulfilled', 'unfulfilled', 'updated',
+        'note')),
+    constraint order_history_note_check check ((note is not null) = (action = 'note'))
+);
+
 -- The operation in progress on an order, at most one: inserting the row is the claim.
 create table orders.claims (
     order_id uuid not null,
@@ -221,5 +255,5 @@ grant usage on schema orders to guerdon_orders_app;
 -- Only drafts whose payment was refused are deleted, with their lines.
 grant select, insert, update, delete on orders.orders, orders.order_lines to guerdon_orders_app;
 grant select, insert, update on orders.payments to guerdon_orders_app;
-grant select, insert on orders.refunds, orders.refund_legs to guerdon_orders_app;
+grant select, insert on orders.refunds, orders.refund_legs, orders.order_history to guerdon_orders_app;
 grant select, insert, update, delete on orders.claims to guerdon_orders_app;

@@ -44,6 +44,10 @@ pub struct Config {
     /// from zero to the decimal places of the asset.
     #[arg(long, env = "SHIPPING_AMOUNTS", default_value = "")]
     pub shipping_amounts: ShippingAmounts,
+
+    /// Name of the shop on receipts.
+    #[arg(long, env = "SELLER_NAME", default_value = "")]
+    pub seller_name: String,
 }
 
 impl Settings for Config {

@@ -10,6 +10,7 @@ use platform::{
 use proto::{
     audit::v1::audit_service_server::AuditServiceServer,
     orders::v1::{
+        order_history_service_server::OrderHistoryServiceServer,
         order_line_fulfilment_service_server::OrderLineFulfilmentServiceServer,
         order_line_service_server::OrderLineServiceServer,
         order_service_server::OrderServiceServer,
@@ -23,7 +24,7 @@ use crate::{
     config::Config,
     consumers::{WALLET, bonus_revoked::RecordBonusDebt},
     order::{
-        grpc::{OrderGrpc, OrderLineGrpc},
+        grpc::{OrderGrpc, OrderHistoryGrpc, OrderLineGrpc},
         service::Orders,
     },
 };
@@ -63,12 +64,14 @@ impl Application for Service {
             runtime.clock.clone(),
             runtime.ids,
             config.shipping_amounts,
+            &config.seller_name,
         );
         backbone.saga(orders.clone());
         backbone.consume(WALLET, "BonusRevoked", RecordBonusDebt(runtime.clock));
 
         let audit_log = AuditLog::new(backbone.pool(), "orders.audit_log a");
         let lines = OrderLineGrpc(orders.clone());
+        let history = OrderHistoryGrpc(orders.clone());
         let server = Server::bind(
             config.listen,
             &config.grpc,
@@ -79,6 +82,7 @@ impl Application for Service {
         .await?
         .add_service(AuditServiceServer::new(audit_log))
         .add_service(OrderServiceServer::new(OrderGrpc(orders)))
+        .add_service(OrderHistoryServiceServer::new(history))
         .add_service(OrderLineServiceServer::new(lines.clone()))
         .add_service(OrderLineFulfilmentServiceServer::new(lines));
         Ok(Self { server, backbone })

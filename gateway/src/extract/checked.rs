@@ -62,6 +62,8 @@ pub(crate) type Description = Checked<form::Length<0, 10_000>>;
 pub(crate) type Text = Checked<form::Length<0, 2_048>>;
 /// The description of a transaction.
 pub(crate) type Note = Checked<form::Length<0, 1_000>>;
+/// A note on an order.
+pub(crate) type OrderNoteText = Checked<form::Length<1, 10_000>>;
 /// The sign of an asset.
 pub(crate) type Symbol = Checked<form::Length<0, 16>>;
 

@@ -14,8 +14,8 @@ pub(crate) use call::parse_key;
 pub(crate) use call::{Call, Idempotency, ServiceResponse};
 pub(crate) use change::Change;
 pub(crate) use checked::{
-    Amount, AssetCode, DecimalPlaces, Description, ExchangeRate, Id, Many, Name, Note, Percent,
-    PositiveAmount, Quantity, Rank, Symbol, Text, Title, UnitCount,
+    Amount, AssetCode, DecimalPlaces, Description, ExchangeRate, Id, Many, Name, Note,
+    OrderNoteText, Percent, PositiveAmount, Quantity, Rank, Symbol, Text, Title, UnitCount,
 };
 pub(crate) use fields::{CustomData, CustomDataOrText, JsonObject, JsonText, TextOrList};
 pub(crate) use items::{Items, NDJSON};

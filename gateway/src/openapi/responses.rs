@@ -6,8 +6,9 @@ use axum::http::{Method, StatusCode};
 use platform::error::Code;
 use serde_json::{Value, json};
 use utoipa::openapi::{
-    ContentBuilder, ObjectBuilder, Ref, Response, ResponseBuilder, Responses, ResponsesBuilder,
-    Schema,
+    Content, ContentBuilder, ObjectBuilder, Ref, Response, ResponseBuilder, Responses,
+    ResponsesBuilder, Schema,
+    example::ExampleBuilder,
     schema::{ArrayBuilder, SchemaType, Type},
 };
 
@@ -65,10 +66,25 @@ fn success(route: &Route) -> Response {
             let content = ContentBuilder::new()
                 .schema(Some(envelope(route, resource)))
                 .build();
-            success.content("application/json", content)
+            let success = success.content("application/json", content);
+            if route.form == Form::Printable {
+                success.content("text/html", page())
+            } else {
+                success
+            }
         }
     }
     .build()
+}
+
+/// Describes a page to print.
+fn page() -> Content {
+    let text = ObjectBuilder::new().schema_type(Type::String).build();
+    let example = ExampleBuilder::new().value(Some(json!("<!doctype html>")));
+    ContentBuilder::new()
+        .schema(Some(text))
+        .examples_from_iter([("example", example.build())])
+        .build()
 }
 
 fn not_modified() -> Response {

@@ -3,7 +3,7 @@
 use chrono::{DateTime, SecondsFormat};
 use prost_types::{FieldMask, Timestamp};
 use serde::{Serialize, Serializer};
-use serde_json::value::RawValue;
+use serde_json::{Value, value::RawValue};
 
 use platform::patch::Patch;
 
@@ -23,6 +23,13 @@ impl Time {
     }
 }
 
+impl Time {
+    /// Returns the text.
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
 /// A JSON object, sent as the text it is stored as.
 #[derive(Debug, Clone, utoipa::ToSchema)]
 #[schema(value_type = Object)]
@@ -33,6 +40,24 @@ impl Raw {
     pub(crate) fn of(text: String) -> Self {
         let empty = || RawValue::from_string("{}".to_owned()).expect("an object");
         Self(RawValue::from_string(text).unwrap_or_else(|_| empty()))
+    }
+}
+
+impl Raw {
+    /// Returns a JSON string without its quotes, a list with commas between its items, and anything else as
+    /// it is.
+    pub(crate) fn plain_text(&self) -> String {
+        match serde_json::from_str(self.0.get()) {
+            Ok(Value::String(text)) => text,
+            Ok(Value::Array(items)) => {
+                let items = items.iter().map(|item| match item {
+                    Value::String(text) => text.clone(),
+                    other => other.to_string(),
+                });
+                items.collect::<Vec<_>>().join(", ")
+            }
+            _ => self.0.get().to_owned(),
+        }
     }
 }
 

@@ -2,8 +2,8 @@
 
 use platform::{error::Code, patch::Patch};
 use proto::orders::v1::{
-    self as wire, CancelOrderRequest, FulfillOrderRequest, GetOrderRequest, ListOrdersRequest,
-    PayOrderRequest, UnfulfillOrderRequest, UpdateOrderRequest,
+    self as wire, FulfillOrderRequest, GetOrderRequest, ListOrdersRequest, PayOrderRequest,
+    UnfulfillOrderRequest, UpdateOrderRequest,
 };
 use serde::{Deserialize, Serialize};
 
@@ -14,19 +14,24 @@ use super::{
 };
 use crate::{
     error::Problem,
-    extract::{
-        Action, Amount, Call, Id, Json, ListParams, NoFields, PathParams, PositiveAmount,
-        TextOrList,
-    },
+    extract::{Action, Call, Id, Json, ListParams, NoFields, PathParams, PositiveAmount},
 };
 
 mod buyer;
+mod cancel;
+mod history;
 mod new_order;
+pub(crate) mod receipt;
 mod refund;
 
 pub(crate) use buyer::Buyer;
 use buyer::with_user;
+pub(crate) use cancel::{Cancellation, cancel, cancel_by_client};
+pub(crate) use history::{
+    OrderHistoryEntry, OrderNote, OrderPayment, create_note, list_history, list_payments,
+};
 pub(crate) use new_order::{NewOrder, create};
+pub(crate) use receipt::{OrderReceipt, receipt};
 pub(crate) use refund::{Refund, refund};
 
 /// A purchase. Money is in `assetCode`.
@@ -88,16 +93,6 @@ pub(crate) struct Payment {
     amount: Option<PositiveAmount>,
     /// Default: the buyer's primary wallet.
     wallet_id: Option<Id>,
-}
-
-/// A cancellation with its refund.
-#[derive(Debug, Deserialize, utoipa::ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Cancellation {
-    /// Text or a list.
-    reason: Option<TextOrList>,
-    /// Default: the paid amount.
-    refund_amount: Option<Amount>,
 }
 
 /// A fulfilment of an order.
@@ -169,37 +164,6 @@ pub(crate) async fn pay(
     };
     let mut orders = call.clients.orders();
     result::data(orders.pay_order(call.request(message)), |response| {
-        response.order.map(Changed)
-    })
-    .await
-}
-
-/// Cancel and refund an order.
-pub(crate) async fn cancel(
-    call: Call,
-    path: PathParams,
-    Action(body): Action<Cancellation>,
-) -> DataResult<Order> {
-    send_cancellation(call, path, body).await
-}
-
-/// Cancel and refund an order.
-pub(crate) async fn cancel_by_client(
-    call: Call,
-    path: PathParams,
-    Json(body): Json<Cancellation>,
-) -> DataResult<Order> {
-    send_cancellation(call, path, body).await
-}
-
-async fn send_cancellation(call: Call, path: PathParams, body: Cancellation) -> DataResult<Order> {
-    let message = CancelOrderRequest {
-        id: id(&path)?,
-        reason: body.reason.map(Into::into),
-        refund_amount: body.refund_amount.map(Into::into),
-    };
-    let mut orders = call.clients.orders();
-    result::data(orders.cancel_order(call.request(message)), |response| {
         response.order.map(Changed)
     })
     .await

@@ -7,13 +7,17 @@ use crate::{
     access::Access::{Admin, User},
     resources::{
         order_lines::{self, OrderLine, OrderLineDetail, Units},
-        orders::{self, Cancellation, Fulfilment, NewOrder, Order, OrderPatch, Payment, Refund},
+        orders::{
+            self, Cancellation, Fulfilment, NewOrder, Order, OrderHistoryEntry, OrderNote,
+            OrderPatch, OrderPayment, OrderReceipt, Payment, Refund,
+        },
     },
 };
 
 /// Users place, pay and read their own orders; back offices fulfill and cancel them.
 pub(super) fn routes() -> Vec<Route> {
     let mut routes = order_routes();
+    routes.extend(order_history_routes());
     routes.extend(order_line_routes());
     routes
 }
@@ -53,6 +57,21 @@ fn order_routes() -> Vec<Route> {
         post("/orders/{id}/pay", User, orders::pay)
             .body::<Payment>()
             .response::<Order>(),
+    ]
+}
+
+fn order_history_routes() -> Vec<Route> {
+    vec![
+        get("/orders/{id}/payments", User, orders::list_payments)
+            .page::<OrderPayment>(&lists::ORDER_PAYMENTS),
+        get("/orders/{id}/history", User, orders::list_history)
+            .page::<OrderHistoryEntry>(&lists::ORDER_HISTORY),
+        get("/orders/{id}/receipt", User, orders::receipt)
+            .printable::<OrderReceipt>()
+            .query_param("format", "`json` or `html`; default by `Accept`.", "html"),
+        post("/orders/{id}/notes", Admin, orders::create_note)
+            .body::<OrderNote>()
+            .created::<OrderHistoryEntry>(),
     ]
 }
 

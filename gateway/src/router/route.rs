@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 
 use crate::{
     App, access::Access, deprecation::Deprecation, extract::NDJSON, openapi::Shape,
-    representation::conditional::Conditions,
+    representation::conditional::Conditions, resources::orders,
 };
 
 /// A row of the route table. Its summary in the API reference is the first line of the handler's
@@ -57,6 +57,8 @@ pub(crate) enum Form {
     Ndjson,
     /// Server-sent events.
     EventStream,
+    /// A resource in `data`, or as a page to print.
+    Printable,
     /// The resource itself, as another standard has it.
     Document,
 }
@@ -66,6 +68,7 @@ impl Form {
     pub(crate) const fn media_types(self) -> &'static [&'static str] {
         match self {
             Self::Envelope | Self::Document => &["application/json"],
+            Self::Printable => orders::receipt::FORMS,
             Self::Ndjson => &[NDJSON],
             Self::EventStream => &["text/event-stream"],
         }
@@ -192,6 +195,12 @@ impl Route {
         self.response::<T>()
     }
 
+    /// Responds 200 with a resource, or as a page to print.
+    pub(super) fn printable<T: ToSchema>(mut self) -> Self {
+        self.form = Form::Printable;
+        self.response::<T>()
+    }
+
     /// Responds with a document in the form of another standard, without `data` around it.
     pub(super) fn document<T: ToSchema>(mut self) -> Self {
         self.form = Form::Document;
@@ -236,7 +245,7 @@ impl Route {
 
     /// Returns whether it reads one resource.
     pub(crate) fn reads_one(&self) -> bool {
-        let is_one = matches!(self.form, Form::Envelope | Form::Document);
+        let is_one = matches!(self.form, Form::Envelope | Form::Printable | Form::Document);
         self.method == Method::GET && self.list.is_none() && is_one
     }
 

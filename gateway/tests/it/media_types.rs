@@ -17,7 +17,7 @@ async fn every_route_with_a_body_refuses_clients_that_take_none_of_it() {
     for operation in operations::all() {
         let (method, path) = (&operation.method, &operation.path);
         let exchange = app
-            .exchange(accepting(operation.request(&app), "text/html, image/*"))
+            .exchange(accepting(operation.request(&app), "text/csv, image/*"))
             .await;
         let Some(offered) = &operation.produces else {
             assert_eq!(exchange.status, 204, "{method} {path}");
@@ -25,7 +25,7 @@ async fn every_route_with_a_body_refuses_clients_that_take_none_of_it() {
         };
         let document = exchange.problem(406, "not_acceptable");
         let detail = document["detail"].as_str().expect("a text");
-        assert!(detail.ends_with(offered), "{method} {path}: {detail}");
+        assert!(detail.contains(offered), "{method} {path}: {detail}");
         assert!(
             exchange.calls.is_empty(),
             "{method} {path}: nothing is done"

@@ -66,7 +66,11 @@ async fn every_operation_calls_its_rpcs_and_responds_with_its_documented_status(
     POST /orders/{id} 200: OrderService/CancelOrder
     POST /orders/{id}/cancel 200: OrderService/CancelOrder
     POST /orders/{id}/fulfill 200: OrderService/FulfillOrder
+    GET /orders/{id}/history 200: OrderHistoryService/ListOrderHistory
+    POST /orders/{id}/notes 201: OrderHistoryService/CreateOrderNote
     POST /orders/{id}/pay 200: OrderService/PayOrder
+    GET /orders/{id}/payments 200: OrderHistoryService/ListOrderPayments
+    GET /orders/{id}/receipt 200: OrderHistoryService/GetOrderReceipt, UserService/BatchGetUsers
     POST /orders/{id}/refund 200: OrderService/RefundOrder
     POST /orders/{id}/unfulfill 200: OrderService/UnfulfillOrder
     GET /orders/{orderId}/lines 200: OrderLineService/ListOrderLines

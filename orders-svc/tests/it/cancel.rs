@@ -83,7 +83,7 @@ async fn a_cancellation_refunds_everything_by_default(pool: PgPool) {
                 asset_code: "usd",
                 bonus_asset_code: "usd",
                 fulfilled_at: None,
-                metadata: "{}",
+                metadata: "{\"amount\":\"50.00000000\",\"amountWithoutTaxes\":\"50.00000000\",\"taxesAmount\":\"0.00000000\",\"bonus\":\"3.00000000\",\"refundedQuantity\":0}",
                 created_at: Some(
                     Timestamp {
                         seconds: 1769853600,
@@ -98,7 +98,7 @@ async fn a_cancellation_refunds_everything_by_default(pool: PgPool) {
                 ),
             },
         ],
-        metadata: "{\"deliveryMethod\":null,\"shippingAmount\":\"0.00000000\",\"taxesAmount\":\"0.00000000\",\"cancelReason\":[\"late\", \"broken\"]}",
+        metadata: "{\"deliveryMethod\":null,\"shippingAmount\":\"0.00000000\",\"taxesAmount\":\"0.00000000\",\"taxes\":[{\"rate\":\"20.00000000\",\"taxableAmount\":\"50.00000000\",\"taxAmount\":\"0.00000000\"}],\"cancelReason\":[\"late\", \"broken\"]}",
         custom_data: "{}",
         created_at: Some(
             Timestamp {

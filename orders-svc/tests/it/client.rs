@@ -1,5 +1,7 @@
 //! A client of the three gRPC services, with the rights of one caller.
 
+mod history;
+
 use std::{
     cell::{Cell, RefCell},
     time::Duration,

@@ -73,7 +73,7 @@ async fn a_created_order_has_exact_amounts_and_is_returned_whole(pool: PgPool) {
                 asset_code: "usd",
                 bonus_asset_code: "usd",
                 fulfilled_at: None,
-                metadata: "{}",
+                metadata: "{\"amount\":\"83.04000000\",\"amountWithoutTaxes\":\"74.97000000\",\"taxesAmount\":\"8.07000000\",\"bonus\":\"1.50000000\",\"refundedQuantity\":0}",
                 created_at: Some(
                     Timestamp {
                         seconds: 1769853600,
@@ -116,7 +116,7 @@ async fn a_created_order_has_exact_amounts_and_is_returned_whole(pool: PgPool) {
                 asset_code: "usd",
                 bonus_asset_code: "usd",
                 fulfilled_at: None,
-                metadata: "{}",
+                metadata: "{\"amount\":\"12.00000000\",\"amountWithoutTaxes\":\"10.00000000\",\"taxesAmount\":\"2.00000000\",\"bonus\":\"1.00000000\",\"refundedQuantity\":0}",
                 created_at: Some(
                     Timestamp {
                         seconds: 1769853600,
@@ -131,7 +131,7 @@ async fn a_created_order_has_exact_amounts_and_is_returned_whole(pool: PgPool) {
                 ),
             },
         ],
-        metadata: "{\"deliveryMethod\":\"shipping\",\"shippingAmount\":\"5.00000000\",\"taxesAmount\":\"10.07000000\",\"shippingAddressId\":\"home\",\"chosenPaymentMethod\":\"card\",\"userNotes\":\"ring twice\"}",
+        metadata: "{\"deliveryMethod\":\"shipping\",\"shippingAmount\":\"5.00000000\",\"taxesAmount\":\"10.07000000\",\"taxes\":[{\"rate\":\"20.00000000\",\"taxableAmount\":\"84.97000000\",\"taxAmount\":\"10.07000000\"}],\"shippingAddressId\":\"home\",\"chosenPaymentMethod\":\"card\",\"userNotes\":\"ring twice\"}",
         custom_data: "{\"n\": 1.10}",
         created_at: Some(
             Timestamp {

@@ -71,7 +71,7 @@ async fn a_dry_run_returns_the_order_without_ids(pool: PgPool) {
                 asset_code: "usd",
                 bonus_asset_code: "usd",
                 fulfilled_at: None,
-                metadata: "{}",
+                metadata: "{\"amount\":\"22.12000000\",\"amountWithoutTaxes\":\"19.98000000\",\"taxesAmount\":\"2.14000000\",\"bonus\":\"2.00000000\",\"refundedQuantity\":0}",
                 created_at: Some(
                     Timestamp {
                         seconds: 1769853600,
@@ -86,7 +86,7 @@ async fn a_dry_run_returns_the_order_without_ids(pool: PgPool) {
                 ),
             },
         ],
-        metadata: "{\"deliveryMethod\":null,\"shippingAmount\":\"0.00000000\",\"taxesAmount\":\"2.14000000\"}",
+        metadata: "{\"deliveryMethod\":null,\"shippingAmount\":\"0.00000000\",\"taxesAmount\":\"2.14000000\",\"taxes\":[{\"rate\":\"20.00000000\",\"taxableAmount\":\"19.98000000\",\"taxAmount\":\"2.14000000\"}]}",
         custom_data: "{}",
         created_at: Some(
             Timestamp {

@@ -79,7 +79,7 @@ async fn a_fulfilled_order_is_returned_whole(pool: PgPool) {
                         nanos: 0,
                     },
                 ),
-                metadata: "{}",
+                metadata: "{\"amount\":\"1.00000000\",\"amountWithoutTaxes\":\"1.00000000\",\"taxesAmount\":\"0.00000000\",\"bonus\":\"3.00000000\",\"refundedQuantity\":0}",
                 created_at: Some(
                     Timestamp {
                         seconds: 1769853600,
@@ -94,7 +94,7 @@ async fn a_fulfilled_order_is_returned_whole(pool: PgPool) {
                 ),
             },
         ],
-        metadata: "{\"deliveryMethod\":null,\"shippingAmount\":\"0.00000000\",\"taxesAmount\":\"0.00000000\"}",
+        metadata: "{\"deliveryMethod\":null,\"shippingAmount\":\"0.00000000\",\"taxesAmount\":\"0.00000000\",\"taxes\":[{\"rate\":\"20.00000000\",\"taxableAmount\":\"1.00000000\",\"taxAmount\":\"0.00000000\"}]}",
         custom_data: "{}",
         created_at: Some(
             Timestamp {

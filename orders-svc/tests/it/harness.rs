@@ -130,6 +130,7 @@ impl TestApp {
             ("--identity-grpc-url", &peers),
             // No server: events stay in the outbox, where tests read them.
             ("--nats-url", "nats://127.0.0.1:9"),
+            ("--seller-name", "Corner Shop"),
             ("--shipping-amounts", "usd=5.00,eur=4.505"),
         ];
         let arguments = arguments.iter().flat_map(|(name, value)| [*name, *value]);

@@ -108,7 +108,7 @@ async fn a_fully_paid_order_is_returned_whole(pool: PgPool) {
                 asset_code: "usd",
                 bonus_asset_code: "usd",
                 fulfilled_at: None,
-                metadata: "{}",
+                metadata: "{\"amount\":\"60.00000000\",\"amountWithoutTaxes\":\"60.00000000\",\"taxesAmount\":\"0.00000000\",\"bonus\":\"3.00000000\",\"refundedQuantity\":0}",
                 created_at: Some(
                     Timestamp {
                         seconds: 1769853600,
@@ -123,7 +123,7 @@ async fn a_fully_paid_order_is_returned_whole(pool: PgPool) {
                 ),
             },
         ],
-        metadata: "{\"deliveryMethod\":null,\"shippingAmount\":\"0.00000000\",\"taxesAmount\":\"0.00000000\"}",
+        metadata: "{\"deliveryMethod\":null,\"shippingAmount\":\"0.00000000\",\"taxesAmount\":\"0.00000000\",\"taxes\":[{\"rate\":\"20.00000000\",\"taxableAmount\":\"60.00000000\",\"taxAmount\":\"0.00000000\"}]}",
         custom_data: "{}",
         created_at: Some(
             Timestamp {

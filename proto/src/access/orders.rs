@@ -24,6 +24,19 @@ pub const TABLE: Table = Table {
         admins("OrderService/FulfillOrder").does("order.fulfilled"),
         admins("OrderService/UnfulfillOrder").does("order.unfulfilled"),
         owners(
+            "OrderHistoryService/ListOrderPayments",
+            "payments of orders that they bought",
+        ),
+        owners(
+            "OrderHistoryService/ListOrderHistory",
+            "orders that they bought, without notes",
+        ),
+        owners(
+            "OrderHistoryService/GetOrderReceipt",
+            "receipts of orders that they bought",
+        ),
+        admins("OrderHistoryService/CreateOrderNote").does("order.noted"),
+        owners(
             "OrderLineService/GetOrderLine",
             "lines of orders that they bought",
         ),

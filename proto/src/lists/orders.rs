@@ -37,6 +37,42 @@ pub const ORDERS: ListTable = ListTable::new(
 )
 .including(&[Include::new("lines").up_to(100)]);
 
+/// `GET /orders/:id/payments`.
+pub const ORDER_PAYMENTS: ListTable = ListTable::new(
+    "order_payments",
+    &[
+        Field::new("amount", Class::Money).sortable(),
+        Field::new("assetCode", Class::CaselessCode),
+        Field::new("createdAt", Class::Time).sortable(),
+        Field::new("type", Class::Enum(&["payment", "refund"])),
+        Field::new("walletId", Class::Id),
+    ],
+);
+
+/// `GET /orders/:id/history`, oldest first.
+pub const ORDER_HISTORY: ListTable = ListTable::new(
+    "order_history",
+    &[
+        Field::new(
+            "action",
+            Class::Enum(&[
+                "created",
+                "payment_received",
+                "paid",
+                "refunded",
+                "canceled",
+                "fulfilled",
+                "unfulfilled",
+                "updated",
+                "note",
+            ]),
+        ),
+        Field::new("createdAt", Class::Time),
+        Field::new("sequence", Class::Number).hidden(),
+    ],
+)
+.sorted_by(&[asc("sequence")]);
+
 /// `GET /orders/:orderId/lines`, in the order of the cart.
 pub const ORDER_LINES: ListTable = ListTable::new(
     "order_lines",

@@ -168,6 +168,7 @@ impl<const MIN: usize, const MAX: usize> Form for Length<MIN, MAX> {
         (0, 1_000) => "Note",
         (0, 2_048) => "Text",
         (0, 10_000) => "Description",
+        (1, 10_000) => "OrderNoteText",
         _ => panic!("a length without a name"),
     };
 

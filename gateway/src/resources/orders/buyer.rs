@@ -61,6 +61,11 @@ pub(crate) async fn embed(call: &Call, orders: &mut [Order]) {
 }
 
 impl Buyer {
+    /// Returns the name.
+    pub(super) fn into_name(self) -> Option<String> {
+        self.name
+    }
+
     /// Returns what is left of a user who has been deleted.
     fn deleted(id: String) -> Self {
         Self {

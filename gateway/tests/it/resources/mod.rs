@@ -19,6 +19,7 @@ mod product_questions;
 mod products;
 mod questions;
 mod rates;
+mod receipts;
 mod tasks;
 mod transactions;
 mod users;

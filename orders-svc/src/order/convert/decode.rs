@@ -27,6 +27,8 @@ const MAX_LINES: usize = 200;
 const MAX_QUANTITY: u32 = 1_000_000;
 /// Characters of a free text.
 const MAX_TEXT: usize = 2_048;
+/// Characters of a note.
+const MAX_NOTE: usize = 10_000;
 
 /// Decodes a cart, and reports all of its faults together.
 pub(in crate::order) fn new_order(request: wire::CreateOrderRequest) -> Result<NewOrder, Error> {
@@ -204,6 +206,12 @@ fn reason(json: String) -> Result<String, Error> {
         Ok(Some(b'"' | b'[')) => Ok(json),
         _ => Err(invalid(FieldCode::Type, "must be a string or an array")),
     }
+}
+
+/// Checks the text of a note.
+pub(in crate::order) fn note(text: String) -> Result<String, Error> {
+    let text = text::bounded(text, 1..=MAX_NOTE);
+    text.map_err(|invalid| Error::invalid("text", invalid))
 }
 
 /// Decodes the units of a line; without a quantity, all that remain.

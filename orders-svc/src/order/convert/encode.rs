@@ -1,12 +1,11 @@
 //! Encodes orders and lines.
 
-use platform::{clock::to_proto, money::Amount};
+use platform::clock::to_proto;
 use proto::orders::v1 as wire;
-use serde::Serialize;
-use serde_json::value::RawValue;
 
+use super::metadata;
 use crate::order::model::{
-    DeliveryMethod, Line, LineStatus, Order, OrderStatus, OrderWithLines, PaymentStatus, Product,
+    DeliveryMethod, Line, LineStatus, OrderStatus, OrderWithLines, PaymentStatus, Product,
     ProductId,
 };
 
@@ -72,49 +71,12 @@ fn encode(order: &OrderWithLines, identity: Identity) -> wire::Order {
             .iter()
             .map(|line| encode_line(line, identity))
             .collect(),
-        metadata: metadata(order),
+        metadata: metadata::of_order(order),
         custom_data: order.custom_data.clone(),
         created_at: Some(to_proto(order.created_at)),
         updated_at: Some(to_proto(order.updated_at)),
         user: None,
     }
-}
-
-/// The JSON of an order's `metadata`.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Metadata<'a> {
-    delivery_method: Option<&'static str>,
-    shipping_amount: Amount,
-    taxes_amount: Amount,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    shipping_address_id: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    chosen_payment_method: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    user_notes: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    bonus_skipped: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    bonus_shortfall: Option<Amount>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cancel_reason: Option<&'a RawValue>,
-}
-
-fn metadata(order: &Order) -> String {
-    let reason = order.cancel_reason.as_deref();
-    let metadata = Metadata {
-        delivery_method: order.delivery_method.map(DeliveryMethod::as_str),
-        shipping_amount: order.shipping_amount,
-        taxes_amount: order.taxes_amount,
-        shipping_address_id: order.shipping_address_id.as_deref(),
-        chosen_payment_method: order.chosen_payment_method.as_deref(),
-        user_notes: order.user_notes.as_deref(),
-        bonus_skipped: order.bonus_skipped.as_deref(),
-        bonus_shortfall: order.bonus_owed,
-        cancel_reason: reason.and_then(|json| serde_json::from_str(json).ok()),
-    };
-    serde_json::to_string(&metadata).expect("texts and amounts make JSON")
 }
 
 const fn delivery_method(method: Option<DeliveryMethod>) -> wire::DeliveryMethod {
@@ -125,7 +87,7 @@ const fn delivery_method(method: Option<DeliveryMethod>) -> wire::DeliveryMethod
     }
 }
 
-const fn order_status(status: OrderStatus) -> wire::OrderStatus {
+pub(super) const fn order_status(status: OrderStatus) -> wire::OrderStatus {
     match status {
         OrderStatus::Draft => wire::OrderStatus::Draft,
         OrderStatus::Unfulfilled => wire::OrderStatus::Unfulfilled,
@@ -134,7 +96,7 @@ const fn order_status(status: OrderStatus) -> wire::OrderStatus {
     }
 }
 
-const fn payment_status(status: PaymentStatus) -> wire::PaymentStatus {
+pub(super) const fn payment_status(status: PaymentStatus) -> wire::PaymentStatus {
     match status {
         PaymentStatus::Unpaid => wire::PaymentStatus::Unpaid,
         PaymentStatus::Paid => wire::PaymentStatus::Paid,
@@ -173,26 +135,10 @@ fn encode_line(line: &Line, identity: Identity) -> wire::OrderLine {
         asset_code: line.asset_code.clone(),
         bonus_asset_code: line.bonus_asset_code.clone(),
         fulfilled_at: line.fulfilled_at.map(to_proto),
-        metadata: line_metadata(line),
+        metadata: metadata::of_line(line),
         created_at: Some(to_proto(line.created_at)),
         updated_at: Some(to_proto(line.updated_at)),
     }
-}
-
-/// The JSON of a line's `metadata`.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct LineMetadata<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    product_questions_result: Option<&'a RawValue>,
-}
-
-fn line_metadata(line: &Line) -> String {
-    let answers = line.answers.as_deref();
-    let metadata = LineMetadata {
-        product_questions_result: answers.and_then(|json| serde_json::from_str(json).ok()),
-    };
-    serde_json::to_string(&metadata).expect("JSON text makes JSON")
 }
 
 fn product(id: ProductId, product: &Product) -> wire::OrderedProduct {

@@ -11,7 +11,7 @@ use sqlx::types::Json;
 
 use super::{
     BonusAsset, DeliveryMethod, Line, LineStatus, NewOrder, Order, OrderId, OrderStatus,
-    OrderWithLines, PaymentStatus, Quote, WalletId, quote::check_answers,
+    OrderWithLines, PaymentStatus, Quote, WalletId, quote::check_answers, tax,
 };
 use crate::{
     config::ShippingAmounts,
@@ -181,6 +181,7 @@ impl Cart<'_> {
             amount: sum(lines, Line::total)?.add(shipping_amount)?,
             taxes_amount: sum(lines, Line::taxes)?,
             shipping_amount,
+            taxes: Json(tax::by_rate(lines)?),
             bonus: sum(lines, Line::bonus)?,
             bonus_asset_code: self.bonus_asset_code(first),
             bonus_decimal_places: self.bonus.map(|bonus| bonus.decimal_places),

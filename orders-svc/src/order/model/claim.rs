@@ -143,6 +143,14 @@ impl Action {
         }
     }
 
+    /// Returns the refund that it makes, if any.
+    pub(crate) const fn refund(&self) -> Option<&Refund> {
+        match self {
+            Self::PlaceAndCharge(_) | Self::Charge(_) => None,
+            Self::Cancel(refund) | Self::Refund(refund) => Some(refund),
+        }
+    }
+
     pub(crate) const fn direction(&self) -> TransferDirection {
         match self {
             Self::PlaceAndCharge(_) | Self::Charge(_) => TransferDirection::Payment,

@@ -3,7 +3,9 @@
 use chrono::{DateTime, Utc};
 use platform::error::FieldCode;
 
-use super::{Event, Line, LineId, LineStatus, OrderStatus, OrderWithLines, status::Status as _};
+use super::{
+    Event, Line, LineId, LineStatus, LineUnits, OrderStatus, OrderWithLines, status::Status as _,
+};
 use crate::error::Error;
 
 /// The units that a fulfilment applies to.
@@ -34,7 +36,8 @@ impl FulfilmentDirection {
 /// The outcome of a fulfilment.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Fulfilment {
-    pub(crate) changed_lines: Vec<LineId>,
+    /// The units of each line that changed.
+    pub(crate) moved: Vec<LineUnits>,
     pub(crate) events: Vec<Event>,
 }
 
@@ -49,7 +52,7 @@ impl OrderWithLines {
         if self.order.order_status == OrderStatus::Canceled {
             return Err(Error::InvalidState("the order is canceled"));
         }
-        let mut changed_lines = Vec::new();
+        let mut moved = Vec::new();
         let mut found = units == Units::AllLines;
         for line in &mut self.lines {
             let quantity = match units {
@@ -58,21 +61,22 @@ impl OrderWithLines {
                 Units::Line { .. } => continue,
             };
             found = true;
-            if line.move_units(direction, quantity, now)? {
-                changed_lines.push(line.id);
+            let quantity = line.move_units(direction, quantity, now)?;
+            if quantity > 0 {
+                moved.push(LineUnits {
+                    line_id: line.id,
+                    quantity,
+                });
             }
         }
         if !found {
             return Err(Error::OrderLineNotFound);
         }
         let events = self.update_status(now)?;
-        if !changed_lines.is_empty() {
+        if !moved.is_empty() {
             self.order.updated_at = now;
         }
-        Ok(Fulfilment {
-            changed_lines,
-            events,
-        })
+        Ok(Fulfilment { moved, events })
     }
 
     /// Derives the order's status from its lines.
@@ -99,13 +103,13 @@ impl OrderWithLines {
 }
 
 impl Line {
-    /// Moves units of the line, by default all that remain. Returns whether anything changed.
+    /// Moves units of the line, by default all that remain. Returns how many.
     fn move_units(
         &mut self,
         direction: FulfilmentDirection,
         quantity: Option<i32>,
         now: DateTime<Utc>,
-    ) -> Result<bool, Error> {
+    ) -> Result<i32, Error> {
         let remaining = match direction {
             FulfilmentDirection::Fulfill => self.unfulfilled_quantity(),
             FulfilmentDirection::Unfulfill => self.fulfilled_quantity,
@@ -119,7 +123,7 @@ impl Line {
             });
         }
         if units == 0 {
-            return Ok(false);
+            return Ok(0);
         }
         self.fulfilled_quantity += match direction {
             FulfilmentDirection::Fulfill => units,
@@ -132,6 +136,6 @@ impl Line {
         })?;
         self.fulfilled_at = (self.status == LineStatus::Fulfilled).then_some(now);
         self.updated_at = now;
-        Ok(true)
+        Ok(units)
     }
 }

@@ -7,12 +7,14 @@ mod claim;
 mod command;
 mod event;
 mod fulfilment;
+mod history;
 mod order;
 mod payer;
 mod payment;
 mod quote;
 mod refund;
 mod status;
+mod tax;
 
 #[cfg(test)]
 mod tests;
@@ -27,6 +29,7 @@ pub(crate) use command::{
 };
 pub(crate) use event::Event;
 pub(crate) use fulfilment::{FulfilmentDirection, Units};
+pub(crate) use history::{HistoryAction, HistoryEntry, State};
 pub(crate) use order::{
     Category, Line, LineId, Order, OrderId, OrderWithLines, Product, ProductId, TransactionId,
     UserId, WalletId,
@@ -35,3 +38,4 @@ pub(crate) use payer::{Payer, Wallet};
 pub(crate) use payment::Payment;
 pub(crate) use quote::{AnswerFault, Quote};
 pub(crate) use status::{DeliveryMethod, LineStatus, OrderStatus, PaymentStatus};
+pub(crate) use tax::TaxSum;

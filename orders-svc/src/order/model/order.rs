@@ -8,7 +8,7 @@ use platform::{
 use serde::{Deserialize, Serialize};
 use sqlx::types::Json;
 
-use super::{DeliveryMethod, LineStatus, OrderStatus, PaymentStatus};
+use super::{DeliveryMethod, LineStatus, OrderStatus, PaymentStatus, TaxSum};
 
 /// Marks ids of users, which identity-svc owns.
 #[derive(Debug)]
@@ -44,6 +44,8 @@ pub(crate) struct Order {
     pub(crate) amount: Amount,
     pub(crate) taxes_amount: Amount,
     pub(crate) shipping_amount: Amount,
+    /// The lines by tax rate.
+    pub(crate) taxes: Json<Vec<TaxSum>>,
     /// In `bonus_asset_code`; granted once the order is fully paid.
     pub(crate) bonus: Amount,
     pub(crate) bonus_asset_code: String,
@@ -202,6 +204,11 @@ impl Line {
     /// Returns the tax on all units.
     pub(crate) fn taxes(&self) -> Result<Amount, OutOfRange> {
         self.of_all_units(self.unit_tax)
+    }
+
+    /// Returns the price of all units.
+    pub(crate) fn total_without_taxes(&self) -> Result<Amount, OutOfRange> {
+        self.of_all_units(self.unit_price)
     }
 
     /// Returns price and tax of all units.

@@ -1,7 +1,9 @@
 //! Queries on orders, lines, payments, refunds and claims. They run in the caller's transaction.
 
 pub(crate) mod claims;
+pub(crate) mod history;
 pub(crate) mod lines;
 pub(crate) mod orders;
 pub(crate) mod payments;
 pub(crate) mod refunds;
+pub(crate) mod transactions;

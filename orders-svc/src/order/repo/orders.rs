@@ -23,9 +23,9 @@ pub(crate) async fn insert_in_tx(
              taxes_amount, shipping_amount, bonus, bonus_asset_code, bonus_decimal_places,
              bonus_skipped, bonus_revoked, paid_amount, order_status, payment_status, delivery_method, shipping_address_id,
              chosen_payment_method, user_notes, custom_data, claims, version, paid_at, created_at,
-             updated_at)
+             updated_at, taxes)
          values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
-                 $19, $20, $21, $22, $23, $24, $25, $26, $27)
+                 $19, $20, $21, $22, $23, $24, $25, $26, $27, $28)
          on conflict on constraint orders_reference_key do nothing",
         order.id as _,
         order.reference,
@@ -54,6 +54,7 @@ pub(crate) async fn insert_in_tx(
         order.paid_at,
         order.created_at,
         order.updated_at,
+        &order.taxes as _,
     )
     .execute(conn)
     .await?;

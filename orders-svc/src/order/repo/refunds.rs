@@ -1,7 +1,7 @@
 //! `orders.refunds` and `orders.refund_legs`.
 
 use chrono::{DateTime, Utc};
-use platform::pg::ensure_affected;
+use platform::{money::Amount, pg::ensure_affected};
 use sqlx::{PgConnection, types::Json};
 use uuid::Uuid;
 
@@ -15,6 +15,15 @@ pub(crate) async fn count(conn: &mut PgConnection, order_id: OrderId) -> Result<
         order_id as _
     );
     count.fetch_one(conn).await
+}
+
+/// Sums the refunds of an order, in its asset.
+pub(crate) async fn sum(conn: &mut PgConnection, order_id: OrderId) -> Result<Amount, sqlx::Error> {
+    let sum = sqlx::query_scalar!(
+        r#"select coalesce(sum(amount), 0) as "sum!: Amount" from orders.refunds where order_id = $1"#,
+        order_id as _
+    );
+    sum.fetch_one(conn).await
 }
 
 /// Inserts a refund with its transactions, and adds it to the refunded amounts of the payments. A

@@ -1,21 +1,23 @@
 //! Creates an order, optionally paid immediately, optionally as a dry run.
 
 use platform::{
-    audit::{self, Entry},
     auth::Caller,
     idempotency::{self, Key, Reply, Started},
 };
 use proto::orders::v1::OrderUser;
 use sqlx::PgConnection;
 
-use super::{OrderReply, Orders, saga::claim, showing};
+use super::{OrderReply, Orders, record::Change, saga::claim, showing};
 use crate::{
     SCHEMA,
     clients::Settings,
     error::Error,
     order::{
         convert,
-        model::{Action, Cart, Event, Leg, NewOrder, Order, OrderWithLines, REFERENCE_LENGTH},
+        model::{
+            Action, Cart, Event, HistoryEntry, Leg, NewOrder, Order, OrderWithLines,
+            REFERENCE_LENGTH,
+        },
         repo,
     },
 };
@@ -154,8 +156,13 @@ impl Orders {
         self.insert_in_tx(&mut work, &mut order).await?;
         self.write_in_tx(&mut work, &mut order.order, &events)
             .await?;
-        let entry = Entry::new("order", "created", order.order.id);
-        audit::record_in_tx(&mut work, SCHEMA, entry).await?;
+        let change = Change {
+            done: "created",
+            actor: None,
+            before: None,
+            entries: HistoryEntry::of_events(&events, None),
+        };
+        self.record_in_tx(&mut work, &order.order, change).await?;
         let encoded = showing(convert::order(&order), Some(user));
         let reply = work.commit(encoded).await?;
         count_skipped_bonus(&order.order);

@@ -10,7 +10,6 @@
 //! Otherwise the claim stays until it expires.
 
 use platform::{
-    audit::{self, Entry},
     error::{Code, Failure},
     failpoint,
     idempotency::{self, Reply},
@@ -21,14 +20,17 @@ use proto::orders::v1 as wire;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::{OrderReply, Orders, lock_in_tx, showing};
+use super::{OrderReply, Orders, lock_in_tx, record::Change, showing};
 use crate::{
     SCHEMA,
     clients::PostError,
     error::Error,
     order::{
         convert,
-        model::{Action, Claim, OpenClaim, OrderId, OrderWithLines, TransactionId},
+        model::{
+            Action, Claim, HistoryEntry, OpenClaim, OrderId, OrderStatus, OrderWithLines,
+            TransactionId,
+        },
         repo,
     },
 };
@@ -163,6 +165,7 @@ impl Orders {
             user,
         } = applied;
         let now = self.clock.now();
+        let before = order.order.state();
         let mut events = Vec::new();
         match claim.action() {
             Action::PlaceAndCharge(legs) | Action::Charge(legs) => {
@@ -190,8 +193,14 @@ impl Orders {
             }
         }
         self.write_in_tx(conn, &mut order.order, &events).await?;
-        let entry = Entry::new("order", claim.action().done(), claim.order_id);
-        audit::record_in_tx(conn, SCHEMA, entry.by(&*claim.intent.actor)).await?;
+        let action = claim.action();
+        let change = Change {
+            done: action.done(),
+            actor: Some(&claim.intent.actor),
+            before: Some(before).filter(|before| before.order != OrderStatus::Draft),
+            entries: HistoryEntry::of_events(&events, action.refund()),
+        };
+        self.record_in_tx(conn, &order.order, change).await?;
         let encoded = showing(convert::order(order), user);
         if let Some(scope) = &claim.idempotency_scope {
             idempotency::complete_in_tx(conn, SCHEMA, scope, &encoded).await?;

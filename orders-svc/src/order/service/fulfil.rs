@@ -1,19 +1,16 @@
 //! Fulfils an order or one of its lines, or takes that back.
 
 use chrono::{DateTime, Utc};
-use platform::{
-    audit::{self, Entry},
-    idempotency::{self, Key, Started},
-};
+use platform::idempotency::{self, Key, Started};
 use uuid::Uuid;
 
-use super::{OrderReply, Orders, lock_unclaimed_in_tx, showing};
+use super::{OrderReply, Orders, lock_unclaimed_in_tx, record::Change, showing};
 use crate::{
     SCHEMA,
     error::Error,
     order::{
         convert,
-        model::{FulfilOrder, OrderWithLines},
+        model::{FulfilOrder, FulfilmentDirection, HistoryEntry, LineUnits, OrderWithLines},
         repo,
     },
 };
@@ -35,22 +32,43 @@ impl Orders {
         };
         let now = self.clock.now();
         let mut order = lock_unclaimed_in_tx(&mut work, command.order_id).await?;
+        let before = order.order.state();
         let fulfilment = order.move_units(command.direction, command.units, now)?;
         let tracked = track(&mut order, command.tracking_id, now);
         for line in &order.lines {
-            if fulfilment.changed_lines.contains(&line.id) {
+            if fulfilment
+                .moved
+                .iter()
+                .any(|units| units.line_id == line.id)
+            {
                 repo::lines::update_in_tx(&mut work, line).await?;
             }
         }
-        if tracked || !fulfilment.changed_lines.is_empty() {
+        let direction = command.direction;
+        let entries = entries(direction, fulfilment.moved, tracked);
+        if !entries.is_empty() {
             self.write_in_tx(&mut work, &mut order.order, &fulfilment.events)
                 .await?;
-            let done = command.direction.done();
-            let entry = Entry::new("order", done, command.order_id);
-            audit::record_in_tx(&mut work, SCHEMA, entry).await?;
+            let change = Change {
+                done: direction.done(),
+                actor: None,
+                before: Some(before),
+                entries,
+            };
+            self.record_in_tx(&mut work, &order.order, change).await?;
         }
         Ok(work.commit(showing(convert::order(&order), user)).await?)
     }
+}
+
+fn entries(
+    direction: FulfilmentDirection,
+    moved: Vec<LineUnits>,
+    tracked: bool,
+) -> Vec<HistoryEntry> {
+    let moved = (!moved.is_empty()).then(|| HistoryEntry::moved(direction, moved));
+    let tracked = tracked.then(|| HistoryEntry::updated(vec!["trackingId"]));
+    moved.into_iter().chain(tracked).collect()
 }
 
 /// Sets the tracking id. Returns whether it changed.

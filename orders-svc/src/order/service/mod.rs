@@ -6,8 +6,10 @@ mod cancel;
 mod create;
 mod drive;
 mod fulfil;
+mod history;
 mod pay;
 mod read;
+mod record;
 mod refund;
 mod saga;
 mod update;
@@ -42,6 +44,8 @@ pub(crate) struct Orders {
     clock: Clock,
     ids: Ids,
     shipping: Arc<ShippingAmounts>,
+    /// Shown on receipts; may be empty.
+    seller_name: Arc<str>,
 }
 
 impl Orders {
@@ -51,6 +55,7 @@ impl Orders {
         clock: Clock,
         ids: Ids,
         shipping: ShippingAmounts,
+        seller_name: &str,
     ) -> Self {
         Self {
             pool,
@@ -58,6 +63,7 @@ impl Orders {
             clock,
             ids,
             shipping: Arc::new(shipping),
+            seller_name: seller_name.into(),
         }
     }
 

@@ -25,7 +25,7 @@ impl Orders {
 
     /// Begins a transaction whose reads all see the same state. It writes nothing, so that dropping
     /// it ends it.
-    async fn snapshot(&self) -> Result<Transaction<'static, Postgres>, sqlx::Error> {
+    pub(super) async fn snapshot(&self) -> Result<Transaction<'static, Postgres>, sqlx::Error> {
         let mut tx = pg::tx(&self.pool).await?;
         sqlx::raw_sql("set transaction isolation level repeatable read, read only")
             .execute(&mut *tx)

@@ -1,18 +1,13 @@
 //! Updates the tracking id.
 
-use platform::{
-    audit::{self, Entry},
-    patch::Patch,
-    pg,
-};
+use platform::{patch::Patch, pg};
 use uuid::Uuid;
 
-use super::{Orders, lock_in_tx};
+use super::{Orders, lock_in_tx, record::Change};
 use crate::{
-    SCHEMA,
     error::Error,
     order::{
-        model::{OrderId, OrderWithLines},
+        model::{HistoryEntry, OrderId, OrderWithLines},
         repo,
     },
 };
@@ -31,7 +26,13 @@ impl Orders {
         if order.order.tracking_id != before {
             order.order.updated_at = self.clock.now();
             repo::orders::update_in_tx(&mut tx, &order.order).await?;
-            audit::record_in_tx(&mut tx, SCHEMA, Entry::new("order", "updated", id)).await?;
+            let change = Change {
+                done: "updated",
+                actor: None,
+                before: Some(order.order.state()),
+                entries: vec![HistoryEntry::updated(vec!["trackingId"])],
+            };
+            self.record_in_tx(&mut tx, &order.order, change).await?;
             tx.commit().await?;
         }
         Ok(order)

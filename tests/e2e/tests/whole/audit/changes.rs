@@ -183,6 +183,7 @@ async fn body(app: &TestApp, samples: &Samples, row: &Row) -> Value {
             "amount": "1"}),
         "/tasks/{id}" => json!({"name": "Visit us"}),
         "/tasks/{id}/complete" => json!({"userId": samples.owner["id"]}),
+        "/orders/{id}/notes" => json!({"text": "Called back"}),
         "/orders/{id}" if is_new => json!({"reason": "changed my mind"}),
         "/orders/{id}" | "/order/{id}" => {
             json!({"trackingId": "0192abcd-0000-7000-8000-00000000000f"})

@@ -41,6 +41,14 @@ impl Raw {
         let empty = || RawValue::from_string("{}".to_owned()).expect("an object");
         Self(RawValue::from_string(text).unwrap_or_else(|_| empty()))
     }
+
+    /// Converts the JSON of a text or a list; what is none is taken for a text.
+    pub(crate) fn text_or_list(json: String) -> Self {
+        let is_either = json.starts_with(['"', '[']);
+        let raw = is_either.then(|| RawValue::from_string(json.clone()).ok());
+        let as_text = || RawValue::from_string(Value::String(json).to_string()).expect("a string");
+        Self(raw.flatten().unwrap_or_else(as_text))
+    }
 }
 
 impl Raw {

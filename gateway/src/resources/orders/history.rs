@@ -156,7 +156,7 @@ impl From<wire::OrderPayment> for OrderPayment {
             refunded_amount: payment.refunded_amount,
             payment_id: payment.payment_id,
             refund_id: payment.refund_id,
-            reason: payment.reason.map(Raw::of),
+            reason: payment.reason.map(Raw::text_or_list),
             created_at: Time::of(payment.created_at),
         }
     }
@@ -178,7 +178,7 @@ impl From<wire::OrderHistoryEntry> for OrderHistoryEntry {
             actor: entry.actor,
             amount: entry.amount,
             asset_code: entry.asset_code,
-            reason: entry.reason.map(Raw::of),
+            reason: entry.reason.map(Raw::text_or_list),
             note: entry.note,
             details: Raw::of(entry.details),
             created_at: Time::of(entry.created_at),

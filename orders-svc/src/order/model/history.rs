@@ -1,4 +1,4 @@
-//! The history of an order: what its owner and admins are told of its changes.
+//! The history of an order: its changes, for its owner and for admins.
 
 use platform::money::Amount;
 use serde::Serialize;

@@ -6,3 +6,5 @@ pub(crate) mod conditional;
 pub(crate) mod media_type;
 mod preferences;
 mod tag;
+
+pub(crate) use tag::Version;

@@ -8,6 +8,8 @@ use axum::{
 use proto::common::v1::PageInfo;
 use serde::Serialize;
 
+use crate::representation::Version;
+
 /// A single resource: `{"data": …}` with 200, or 201 and `Location` when it was [`created`].
 ///
 /// [`created`]: Data::created
@@ -16,6 +18,7 @@ pub(crate) struct Data<T> {
     resource: T,
     location: Option<String>,
     replayed: bool,
+    version: Option<Version>,
 }
 
 /// Bytes of the rows of a page, unless one row alone has more. The services end pages by the same
@@ -46,6 +49,7 @@ impl<T> Data<T> {
             resource,
             location: None,
             replayed: false,
+            version: None,
         }
     }
 
@@ -55,12 +59,20 @@ impl<T> Data<T> {
             resource,
             location: Some(location),
             replayed: false,
+            version: None,
         }
     }
 
     /// Returns the resource, to be completed before it is sent.
     pub(crate) fn resource_mut(&mut self) -> &mut T {
         &mut self.resource
+    }
+
+    /// Adds the version of the resource, which its tag shows.
+    #[must_use]
+    pub(crate) fn with_version(mut self, version: i64) -> Self {
+        self.version = Some(Version(version));
+        self
     }
 
     /// Marks the response as the recorded one of an earlier request.
@@ -151,6 +163,9 @@ impl<T: Serialize> IntoResponse for Data<T> {
             .and_then(|path| HeaderValue::try_from(path).ok())
         {
             response.headers_mut().insert(header::LOCATION, location);
+        }
+        if let Some(version) = self.version {
+            response.extensions_mut().insert(version);
         }
         mark_replay(response, self.replayed)
     }

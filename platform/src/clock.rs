@@ -55,6 +55,12 @@ impl Clock {
     }
 }
 
+/// Returns the time of a change: after that of the change before, so that it tells them apart.
+#[must_use]
+pub fn after(before: DateTime<Utc>, now: DateTime<Utc>) -> DateTime<Utc> {
+    now.max(before + TimeDelta::milliseconds(1))
+}
+
 /// Converts a time to its wire form.
 pub fn to_proto(time: DateTime<Utc>) -> Timestamp {
     let nanos = i32::try_from(time.timestamp_subsec_nanos()).unwrap_or_default();

@@ -20,6 +20,7 @@ pub(crate) fn to_proto(category: Category, media: &Media) -> wire::Category {
         custom_data: category.custom_data,
         created_at: Some(time(category.created_at)),
         updated_at: Some(time(category.updated_at)),
+        version: category.version,
     }
 }
 

@@ -1,7 +1,7 @@
 //! `CategoryService`: all callers read, admins write.
 
 use platform::{
-    grpc::{Call, respond},
+    grpc::{Call, precondition::Versions, respond},
     ids::Id,
     pg,
 };
@@ -58,9 +58,13 @@ impl CategoryService for CategoryGrpc {
         &self,
         request: Request<UpdateCategoryRequest>,
     ) -> Result<Response<UpdateCategoryResponse>, Status> {
+        let if_version = Versions::of(&request)?;
         let Call { body, .. } = Call::of(request)?;
         let id = path_id(&body.id)?;
-        let category = self.0.update(id, convert::patch(body)?).await?;
+        let category = self
+            .0
+            .update(id, convert::patch(body)?, if_version.as_ref())
+            .await?;
         Ok(Response::new(UpdateCategoryResponse {
             category: Some(category),
         }))
@@ -70,8 +74,10 @@ impl CategoryService for CategoryGrpc {
         &self,
         request: Request<DeleteCategoryRequest>,
     ) -> Result<Response<DeleteCategoryResponse>, Status> {
+        let if_version = Versions::of(&request)?;
         let Call { body, .. } = Call::of(request)?;
-        self.0.delete(path_id(&body.id)?).await?;
+        let id = path_id(&body.id)?;
+        self.0.delete(id, if_version.as_ref()).await?;
         Ok(Response::new(DeleteCategoryResponse {}))
     }
 

@@ -3,6 +3,7 @@
 use platform::{
     audit::{self, Entry},
     error::Failure,
+    grpc::precondition::{self, Versions},
     idempotency::{self, Key, Reply, Started},
     ids::Id,
     messaging::outbox,
@@ -93,15 +94,19 @@ impl Categories {
         &self,
         id: Id<Category>,
         patch: CategoryPatch,
+        if_version: Option<&Versions>,
     ) -> Result<wire::Category, Error> {
         if patch == CategoryPatch::default() {
-            return self.get(id).await;
+            let category = self.get(id).await?;
+            precondition::check(if_version, category.version)?;
+            return Ok(category);
         }
         let mut tx = pg::tx(&self.context.pool).await?;
         if patch.rank.is_some() {
             RANKED.lock_in_tx(&mut tx, Uuid::nil()).await?;
         }
         let mut category = lock_in_tx(&mut tx, id).await?;
+        precondition::check(if_version, category.version)?;
         category.update(patch, self.context.clock.now());
         self.write_in_tx(&mut tx, &category, Change::Updated)
             .await?;
@@ -139,9 +144,14 @@ impl Categories {
     }
 
     /// Deletes a category that has no products.
-    pub(crate) async fn delete(&self, id: Id<Category>) -> Result<(), Error> {
+    pub(crate) async fn delete(
+        &self,
+        id: Id<Category>,
+        if_version: Option<&Versions>,
+    ) -> Result<(), Error> {
         let mut tx = pg::tx(&self.context.pool).await?;
         let mut category = lock_in_tx(&mut tx, id).await?;
+        precondition::check(if_version, category.version)?;
         if repo::is_used(&mut tx, id).await? {
             return Err(Error::CategoryInUse);
         }

@@ -60,6 +60,7 @@ pub(crate) fn to_proto(embedded: Embedded, media: &Media) -> wire::Product {
             .map(|category| category::convert::to_proto(Arc::unwrap_or_clone(category), media)),
         tax_rate: embedded.tax_rate.map(tax_rate::convert::to_proto),
         questions: embedded.questions.map(questions_to_proto),
+        version: product.version,
     }
 }
 

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use futures::{Stream, StreamExt as _};
 use platform::{
     error::{Failure, FieldCode},
-    grpc::{Call, respond},
+    grpc::{Call, precondition::Versions, respond},
     ids::Id,
     pg,
 };
@@ -69,9 +69,13 @@ impl ProductService for ProductGrpc {
         &self,
         request: Request<UpdateProductRequest>,
     ) -> Result<Response<UpdateProductResponse>, Status> {
+        let if_version = Versions::of(&request)?;
         let Call { body, .. } = Call::of(request)?;
         let id = path_id(&body.id)?;
-        let product = self.0.update(id, convert::patch(body)?).await?;
+        let product = self
+            .0
+            .update(id, convert::patch(body)?, if_version.as_ref())
+            .await?;
         Ok(Response::new(UpdateProductResponse {
             product: Some(product),
         }))
@@ -81,8 +85,10 @@ impl ProductService for ProductGrpc {
         &self,
         request: Request<DeleteProductRequest>,
     ) -> Result<Response<DeleteProductResponse>, Status> {
+        let if_version = Versions::of(&request)?;
         let Call { body, .. } = Call::of(request)?;
-        self.0.delete(path_id(&body.id)?).await?;
+        let id = path_id(&body.id)?;
+        self.0.delete(id, if_version.as_ref()).await?;
         Ok(Response::new(DeleteProductResponse {}))
     }
 

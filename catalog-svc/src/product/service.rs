@@ -5,6 +5,7 @@ use platform::{
     audit::{self, Entry},
     auth::Caller,
     error::Failure,
+    grpc::precondition::{self, Versions},
     idempotency::{self, Key, Reply, Started},
     ids::{Id, Ids},
     messaging::outbox,
@@ -154,22 +155,31 @@ impl Products {
         &self,
         id: Id<Product>,
         patch: ProductPatch,
+        if_version: Option<&Versions>,
     ) -> Result<wire::Product, Error> {
         let product = if patch.is_empty() {
-            self.find(id).await?
+            let product = self.find(id).await?;
+            precondition::check(if_version, product.version)?;
+            product
         } else {
-            self.apply(id, patch).await?
+            self.apply(id, patch, if_version).await?
         };
         Ok(convert::to_proto(product.into(), &self.media))
     }
 
-    async fn apply(&self, id: Id<Product>, patch: ProductPatch) -> Result<Product, Error> {
+    async fn apply(
+        &self,
+        id: Id<Product>,
+        patch: ProductPatch,
+        if_version: Option<&Versions>,
+    ) -> Result<Product, Error> {
         let asset = self.asset_for(id, &patch).await?;
         let mut tx = pg::tx(&self.context.pool).await?;
         if patch.rank.is_some() {
             reorder::lock_list_in_tx(&mut tx).await?;
         }
         let mut product = lock_in_tx(&mut tx, id).await?;
+        precondition::check(if_version, product.version)?;
         let named = named_in_tx(&mut tx, &product, &patch, asset).await?;
         product.update(patch, named, self.context.clock.now())?;
         repo::store_asset_in_tx(&mut tx, &product.pricing.asset).await?;
@@ -178,9 +188,14 @@ impl Products {
         Ok(product)
     }
 
-    pub(crate) async fn delete(&self, id: Id<Product>) -> Result<(), Error> {
+    pub(crate) async fn delete(
+        &self,
+        id: Id<Product>,
+        if_version: Option<&Versions>,
+    ) -> Result<(), Error> {
         let mut tx = pg::tx(&self.context.pool).await?;
         let mut product = lock_in_tx(&mut tx, id).await?;
+        precondition::check(if_version, product.version)?;
         product.touch(self.context.clock.now());
         write_in_tx(&mut tx, &self.context.ids, &product, Change::Deleted).await?;
         Ok(tx.commit().await?)

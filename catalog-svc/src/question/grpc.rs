@@ -1,7 +1,7 @@
 //! `QuestionService`: all callers read, admins write.
 
 use platform::{
-    grpc::{Call, respond},
+    grpc::{Call, precondition::Versions, respond},
     ids::Id,
 };
 use proto::catalog::v1::{
@@ -57,9 +57,11 @@ impl QuestionService for QuestionGrpc {
         &self,
         request: Request<UpdateQuestionRequest>,
     ) -> Result<Response<UpdateQuestionResponse>, Status> {
+        let if_version = Versions::of(&request)?;
         let Call { body, .. } = Call::of(request)?;
         let id = path_id(&body.id)?;
-        let question = self.0.update(id, convert::patch(body)?).await?;
+        let patch = convert::patch(body)?;
+        let question = self.0.update(id, patch, if_version.as_ref()).await?;
         Ok(Response::new(UpdateQuestionResponse {
             question: Some(question),
         }))
@@ -69,8 +71,10 @@ impl QuestionService for QuestionGrpc {
         &self,
         request: Request<DeleteQuestionRequest>,
     ) -> Result<Response<DeleteQuestionResponse>, Status> {
+        let if_version = Versions::of(&request)?;
         let Call { body, .. } = Call::of(request)?;
-        self.0.delete(path_id(&body.id)?).await?;
+        let id = path_id(&body.id)?;
+        self.0.delete(id, if_version.as_ref()).await?;
         Ok(Response::new(DeleteQuestionResponse {}))
     }
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use chrono::{DateTime, Utc};
 use platform::{
+    clock,
     error::{FieldCode, InvalidValue},
     ids::Id,
     patch::Patch,
@@ -159,7 +160,7 @@ impl Question {
         if let Some(custom_data) = patch.custom_data {
             self.custom_data = custom_data;
         }
-        self.updated_at = now;
+        self.updated_at = clock::after(self.updated_at, now);
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 use platform::{
     audit::{self, Entry},
     error::Failure,
+    grpc::precondition::{self, Versions},
     idempotency::{self, Key, Reply, Started},
     ids::Id,
     pg,
@@ -77,12 +78,14 @@ impl Questions {
         &self,
         id: Id<Question>,
         patch: QuestionPatch,
+        if_version: Option<&Versions>,
     ) -> Result<wire::Question, Error> {
-        if patch == QuestionPatch::default() {
-            return self.get(id).await;
-        }
         let mut tx = pg::tx(&self.context.pool).await?;
         let mut question = lock_in_tx(&mut tx, id).await?;
+        check_version(if_version, &question)?;
+        if patch == QuestionPatch::default() {
+            return Ok(convert::to_proto(question));
+        }
         question
             .update(patch, self.context.clock.now())
             .map_err(Error::Configurations)?;
@@ -93,9 +96,14 @@ impl Questions {
     }
 
     /// Deletes a question that is attached to no product.
-    pub(crate) async fn delete(&self, id: Id<Question>) -> Result<(), Error> {
+    pub(crate) async fn delete(
+        &self,
+        id: Id<Question>,
+        if_version: Option<&Versions>,
+    ) -> Result<(), Error> {
         let mut tx = pg::tx(&self.context.pool).await?;
-        lock_in_tx(&mut tx, id).await?;
+        let question = lock_in_tx(&mut tx, id).await?;
+        check_version(if_version, &question)?;
         if repo::is_used(&mut tx, id).await? {
             return Err(Error::QuestionInUse);
         }
@@ -103,6 +111,11 @@ impl Questions {
         record_in_tx(&mut tx, id, Change::Deleted).await?;
         Ok(tx.commit().await?)
     }
+}
+
+/// Each change has a time of its own, which is the version of the question.
+fn check_version(if_version: Option<&Versions>, question: &Question) -> Result<(), Failure> {
+    precondition::check(if_version, question.updated_at.timestamp_millis())
 }
 
 /// Records a change in the audit log.

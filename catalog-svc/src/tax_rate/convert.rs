@@ -14,6 +14,7 @@ pub(crate) fn to_proto(tax_rate: TaxRate) -> wire::TaxRate {
         rate: tax_rate.rate.to_string(),
         created_at: Some(time(tax_rate.created_at)),
         updated_at: Some(time(tax_rate.updated_at)),
+        version: tax_rate.version,
     }
 }
 

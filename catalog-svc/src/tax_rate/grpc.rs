@@ -1,7 +1,7 @@
 //! `TaxRateService`: all callers read, admins write.
 
 use platform::{
-    grpc::{Call, respond},
+    grpc::{Call, precondition::Versions, respond},
     ids::Id,
 };
 use proto::catalog::v1::{
@@ -56,9 +56,13 @@ impl TaxRateService for TaxRateGrpc {
         &self,
         request: Request<UpdateTaxRateRequest>,
     ) -> Result<Response<UpdateTaxRateResponse>, Status> {
+        let if_version = Versions::of(&request)?;
         let Call { body, .. } = Call::of(request)?;
         let id = path_id(&body.id)?;
-        let tax_rate = self.0.update(id, convert::patch(body)?).await?;
+        let tax_rate = self
+            .0
+            .update(id, convert::patch(body)?, if_version.as_ref())
+            .await?;
         Ok(Response::new(UpdateTaxRateResponse {
             tax_rate: Some(tax_rate),
         }))
@@ -68,8 +72,10 @@ impl TaxRateService for TaxRateGrpc {
         &self,
         request: Request<DeleteTaxRateRequest>,
     ) -> Result<Response<DeleteTaxRateResponse>, Status> {
+        let if_version = Versions::of(&request)?;
         let Call { body, .. } = Call::of(request)?;
-        self.0.delete(path_id(&body.id)?).await?;
+        let id = path_id(&body.id)?;
+        self.0.delete(id, if_version.as_ref()).await?;
         Ok(Response::new(DeleteTaxRateResponse {}))
     }
 }

@@ -3,6 +3,7 @@
 use platform::{
     audit::{self, Entry},
     error::Failure,
+    grpc::precondition::{self, Versions},
     idempotency::{self, Key, Reply, Started},
     ids::Id,
     messaging::outbox,
@@ -68,12 +69,16 @@ impl TaxRates {
         &self,
         id: Id<TaxRate>,
         patch: TaxRatePatch,
+        if_version: Option<&Versions>,
     ) -> Result<wire::TaxRate, Error> {
         if patch == TaxRatePatch::default() {
-            return self.get(id).await;
+            let tax_rate = self.get(id).await?;
+            precondition::check(if_version, tax_rate.version)?;
+            return Ok(tax_rate);
         }
         let mut tx = pg::tx(&self.context.pool).await?;
         let mut tax_rate = lock_in_tx(&mut tx, id).await?;
+        precondition::check(if_version, tax_rate.version)?;
         tax_rate.update(patch, self.context.clock.now());
         self.write_in_tx(&mut tx, &tax_rate, Change::Updated)
             .await?;
@@ -82,9 +87,14 @@ impl TaxRates {
     }
 
     /// Deletes a tax rate that no product uses.
-    pub(crate) async fn delete(&self, id: Id<TaxRate>) -> Result<(), Error> {
+    pub(crate) async fn delete(
+        &self,
+        id: Id<TaxRate>,
+        if_version: Option<&Versions>,
+    ) -> Result<(), Error> {
         let mut tx = pg::tx(&self.context.pool).await?;
         let mut tax_rate = lock_in_tx(&mut tx, id).await?;
+        precondition::check(if_version, tax_rate.version)?;
         if repo::is_used(&mut tx, id).await? {
             return Err(Error::TaxRateInUse);
         }

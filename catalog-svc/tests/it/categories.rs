@@ -58,6 +58,7 @@ async fn a_category_reads_as_written(pool: PgPool) {
                 nanos: 0,
             },
         ),
+        version: 1,
     }
     "#);
     let read = app
@@ -156,6 +157,7 @@ async fn a_patch_changes_the_fields_of_its_mask(pool: PgPool) {
             seconds: created.created_at.unwrap().seconds + 5,
             nanos: 0,
         }),
+        version: 2,
         ..created.clone()
     };
     assert_eq!(changed, expected);

@@ -12,6 +12,7 @@ mod idempotency;
 mod imports;
 mod lists;
 mod pages;
+mod preconditions;
 mod product_bodies;
 mod product_patch;
 mod product_questions;

@@ -87,6 +87,7 @@ async fn a_product_reads_as_written(pool: PgPool) {
         category: None,
         tax_rate: None,
         questions: None,
+        version: 1,
     }
     "#);
     assert_eq!(
@@ -154,6 +155,7 @@ async fn omitted_fields_have_defaults(pool: PgPool) {
         category: None,
         tax_rate: None,
         questions: None,
+        version: 1,
     }
     "#);
     assert_eq!(app.product(new_product(&category)).await.order, "2");

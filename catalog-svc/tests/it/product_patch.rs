@@ -79,6 +79,7 @@ async fn null_clears_optional_fields(pool: PgPool) {
         url: None,
         image_url: None,
         thumbnail_url: None,
+        version: 2,
         ..product.clone()
     };
     assert_eq!(patch(&app, request).await, Ok(cleared.clone()));
@@ -230,6 +231,7 @@ async fn every_field_can_be_set(pool: PgPool) {
         category: None,
         tax_rate: None,
         questions: None,
+        version: 2,
     }
     "#);
     assert_eq!(app.get_product(&product.id).await.unwrap(), changed);

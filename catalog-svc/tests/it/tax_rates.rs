@@ -39,6 +39,7 @@ async fn a_tax_rate_reads_as_written(pool: PgPool) {
                 nanos: 0,
             },
         ),
+        version: 1,
     }
     "#);
     let get = wire::GetTaxRateRequest {

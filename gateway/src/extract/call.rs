@@ -3,7 +3,10 @@
 use std::convert::Infallible;
 
 use axum::{extract::FromRequestParts, http::request::Parts};
-use platform::error::{Code, Failure};
+use platform::{
+    error::{Code, Failure},
+    grpc::precondition::{IF_VERSION, Versions},
+};
 use tonic::metadata::{Ascii, MetadataValue};
 
 use crate::{App, access::Principal, clients::Clients, error::Problem};
@@ -14,6 +17,7 @@ pub(crate) struct Call {
     pub(crate) clients: Clients,
     principal: Principal,
     idempotency: Option<Idempotency>,
+    if_version: Option<Versions>,
 }
 
 /// An `Idempotency-Key`, with what the service compares when a request is repeated.
@@ -44,6 +48,7 @@ impl FromRequestParts<App> for Call {
             clients: app.clients.clone(),
             principal: principal.expect("the access guard of every route sets it"),
             idempotency: parts.extensions.get::<Idempotency>().cloned(),
+            if_version: parts.extensions.get::<Versions>().cloned(),
         })
     }
 }
@@ -70,6 +75,9 @@ impl Call {
             metadata.insert("guerdon-idempotency-key", idempotency.key.clone());
             metadata.insert("guerdon-idempotency-path", idempotency.path.clone());
             metadata.insert("guerdon-idempotency-hash", idempotency.hash.clone());
+        }
+        if let Some(versions) = &self.if_version {
+            metadata.insert(IF_VERSION, versions.metadata());
         }
         request
     }

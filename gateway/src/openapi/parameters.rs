@@ -57,6 +57,9 @@ pub(super) fn of(route: &Route) -> Vec<Parameter> {
     if route.reads_one() {
         parameters.push(if_none_match());
     }
+    if route.reads_one() || route.versioned {
+        parameters.push(if_match());
+    }
     if route.bulk {
         let description = "`partial` creates the valid items; without it one invalid item refuses \
                            all of them.";
@@ -121,6 +124,19 @@ fn if_none_match() -> Parameter {
         ))
         .schema(Some(text()))
         .example(Some(json!("\"3q2f8Zc1u0m7yX5w\"")))
+        .build()
+}
+
+fn if_match() -> Parameter {
+    ParameterBuilder::new()
+        .name("If-Match")
+        .parameter_in(ParameterIn::Header)
+        .required(Required::False)
+        .description(Some(
+            "ETags of which one must be current, or `*`; else the response is 412.",
+        ))
+        .schema(Some(text()))
+        .example(Some(json!("*")))
         .build()
 }
 

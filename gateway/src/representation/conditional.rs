@@ -1,6 +1,8 @@
-//! Conditional requests (RFC 9110, 13): entity tags of single resources, and 304 for what a client has.
+//! Conditional requests (RFC 9110, 13): entity tags of single resources, 304 for what a client has, and
+//! changes of only that version which a client has seen.
 //!
-//! The gateway compares nothing before a change, as another change could come between.
+//! The gateway compares nothing before a change, as another change could come between: it passes the
+//! versions on, and the service that owns the resource compares them in its transaction.
 
 use axum::{
     body::{self, Body},
@@ -12,9 +14,12 @@ use axum::{
     middleware::Next,
     response::Response,
 };
-use platform::error::{Code, Failure};
+use platform::{
+    error::{Code, Failure},
+    grpc::precondition::Versions,
+};
 
-use super::tag::{Condition, EntityTag};
+use super::tag::{Condition, EntityTag, Malformed, Version};
 use crate::error::Problem;
 
 /// What a route does with conditions.
@@ -22,6 +27,8 @@ use crate::error::Problem;
 pub(crate) enum Conditions {
     /// A single resource, whose tag is compared.
     Compared,
+    /// A change of a resource that has a version, which its service compares.
+    PassedOn,
     /// Refused, as a condition that is ignored would be taken to hold.
     Refused,
 }
@@ -29,15 +36,23 @@ pub(crate) enum Conditions {
 /// Decides on the conditions of a request, and tags the resource of its response.
 pub(crate) async fn decide(
     State(conditions): State<Conditions>,
-    request: Request,
+    mut request: Request,
     next: Next,
 ) -> Result<Response, Problem> {
     match conditions {
         Conditions::Compared => {
-            let if_match = Condition::of(request.headers(), &IF_MATCH);
+            let if_match = if_match(request.headers())?;
+            // A read that ignores it only sends what it need not.
             let if_none_match = Condition::of(request.headers(), &IF_NONE_MATCH);
+            let if_none_match = if_none_match.unwrap_or_default();
             let response = tagged(next.run(request).await).await?;
             Ok(compare(response, if_match, if_none_match)?)
+        }
+        Conditions::PassedOn => {
+            if let Some(versions) = expected(request.headers())? {
+                request.extensions_mut().insert(versions);
+            }
+            tagged(next.run(request).await).await
         }
         Conditions::Refused => {
             refuse(request.method(), request.headers())?;
@@ -55,7 +70,8 @@ async fn tagged(response: Response) -> Result<Response, Problem> {
     // It is in memory already.
     let body = body::to_bytes(body, usize::MAX).await;
     let body = body.map_err(Failure::internal)?;
-    let tag = EntityTag::of(&body).header();
+    let version = parts.extensions.get::<Version>().copied();
+    let tag = EntityTag::of(&body, version).header();
     parts.headers.insert(ETAG, tag);
     Ok(Response::from_parts(parts, Body::from(body)))
 }
@@ -91,6 +107,26 @@ fn compare(
     headers.remove(CONTENT_LENGTH);
     headers.insert(ETAG, known.header());
     Ok(response)
+}
+
+/// Returns the versions that `If-Match` names; `precondition_failed` where it can match none.
+fn expected(headers: &HeaderMap) -> Result<Option<Versions>, Failure> {
+    if headers.contains_key(IF_NONE_MATCH) {
+        return Err(unsupported("If-None-Match"));
+    }
+    let tags = match if_match(headers)? {
+        None | Some(Condition::Any) => return Ok(None),
+        Some(Condition::Tags(tags)) => tags,
+    };
+    let strong = tags.iter().filter(|tag| !tag.is_weak);
+    let versions: Vec<_> = strong.filter_map(EntityTag::version).collect();
+    Versions::new(versions).map(Some).ok_or_else(changed)
+}
+
+fn if_match(headers: &HeaderMap) -> Result<Option<Condition>, Failure> {
+    let detail = "If-Match must be `*` or a list of ETags";
+    let malformed = |Malformed| Failure::new(Code::MalformedRequest, detail);
+    Condition::of(headers, &IF_MATCH).map_err(malformed)
 }
 
 /// Refuses conditions. A read that ignores `If-None-Match` only sends what it need not.

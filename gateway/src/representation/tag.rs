@@ -1,4 +1,5 @@
-//! Entity tags: a hash of the body. `"5f1d…"` is plain, `"5f1d…-gzip"` compressed.
+//! Entity tags: the version of the resource, where its service has one, and a hash of the body, so that a
+//! tag also changes with what is embedded. `"7.5f1d…"` is plain, `"7.5f1d…-gzip"` compressed.
 
 use std::fmt::Write as _;
 
@@ -9,6 +10,10 @@ use sha2::{Digest as _, Sha256};
 const COMPRESSED: &str = "-gzip";
 /// Bytes of the hash in a tag. Nobody gains from a collision but for bodies of their own.
 const HASH_BYTES: usize = 16;
+
+/// The version of a resource, which each change raises; an extension of responses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Version(pub(crate) i64);
 
 /// An entity tag.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,10 +32,14 @@ pub(super) enum Condition {
     Tags(Vec<EntityTag>),
 }
 
+/// The header is no list of tags.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Malformed;
+
 impl EntityTag {
     /// Makes the tag of a body that is not compressed.
-    pub(super) fn of(body: &[u8]) -> Self {
-        let mut opaque = String::new();
+    pub(super) fn of(body: &[u8], version: Option<Version>) -> Self {
+        let mut opaque = version.map_or_else(String::new, |Version(it)| format!("{it}."));
         for byte in &Sha256::digest(body)[..HASH_BYTES] {
             write!(opaque, "{byte:02x}").expect("a String takes all text");
         }
@@ -64,28 +73,35 @@ impl EntityTag {
         self.plain() == other.plain()
     }
 
+    /// Returns the version in the tag.
+    pub(super) fn version(&self) -> Option<i64> {
+        let (version, _) = self.opaque.split_once('.')?;
+        version.parse().ok()
+    }
+
     fn plain(&self) -> &str {
         self.opaque.strip_suffix(COMPRESSED).unwrap_or(&self.opaque)
     }
 }
 
 impl Condition {
-    /// Reads a condition, if the request has it. A malformed one holds no tag, so that none matches.
-    pub(super) fn of(headers: &HeaderMap, name: &HeaderName) -> Option<Self> {
+    /// Reads a condition, if the request has it: `*`, or at least one tag.
+    pub(super) fn of(headers: &HeaderMap, name: &HeaderName) -> Result<Option<Self>, Malformed> {
+        if !headers.contains_key(name) {
+            return Ok(None);
+        }
         let mut all = Vec::new();
         for value in headers.get_all(name) {
-            let Some(text) = value.to_str().ok().map(str::trim) else {
-                return Some(Self::Tags(Vec::new()));
-            };
+            let text = value.to_str().map_err(|_| Malformed)?.trim();
             if text == "*" {
-                return Some(Self::Any);
+                return Ok(Some(Self::Any));
             }
-            match tags(text) {
-                Some(tags) => all.extend(tags),
-                None => return Some(Self::Tags(Vec::new())),
-            }
+            all.extend(tags(text).ok_or(Malformed)?);
         }
-        headers.contains_key(name).then_some(Self::Tags(all))
+        if all.is_empty() {
+            return Err(Malformed);
+        }
+        Ok(Some(Self::Tags(all)))
     }
 }
 
@@ -123,15 +139,23 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_is_a_hash_of_the_body() {
-        let tag = EntityTag::of(b"{}");
-        assert_eq!(tag.header(), "\"44136fa355b3678a1146ad16f7e8649e\"");
-        assert_ne!(EntityTag::of(b"{} "), tag);
+    fn a_tag_has_the_version_and_a_hash_of_the_body() {
+        let of =
+            |body: &str, version: Option<i64>| EntityTag::of(body.as_bytes(), version.map(Version));
+        let seventh = of("{}", Some(7));
+        assert_eq!(seventh.header(), "\"7.44136fa355b3678a1146ad16f7e8649e\"");
+        assert_eq!(seventh.version(), Some(7));
+        assert_eq!(
+            of("{}", None).header(),
+            "\"44136fa355b3678a1146ad16f7e8649e\""
+        );
+        assert_eq!(of("{}", None).version(), None);
+        assert_ne!(of("{} ", Some(7)), seventh);
     }
 
     #[test]
     fn a_compressed_body_has_a_tag_of_its_own_that_means_the_same() {
-        let plain = EntityTag::of(b"{}");
+        let plain = EntityTag::of(b"{}", None);
         let compressed = EntityTag::read(&plain.compressed()).unwrap();
         assert_ne!(compressed, plain);
         assert!(compressed.is_same(&plain) && plain.is_same(&compressed));
@@ -166,15 +190,12 @@ mod tests {
             Condition::of(&headers, &IF_MATCH)
         };
         let (a, b) = (tag("a", false), tag("b", false));
-        assert_eq!(read(&[]), None);
-        assert_eq!(read(&["*"]), Some(Condition::Any));
-        assert_eq!(read(&["\"a\"", "\"b\""]), Some(Condition::Tags(vec![a, b])));
-        for malformed in ["a", "", "é", "\"a"] {
-            assert_eq!(
-                read(&[malformed]),
-                Some(Condition::Tags(vec![])),
-                "{malformed}"
-            );
+        assert_eq!(read(&[]), Ok(None));
+        assert_eq!(read(&["*"]), Ok(Some(Condition::Any)));
+        let both = Condition::Tags(vec![a, b]);
+        assert_eq!(read(&["\"a\"", "\"b\""]), Ok(Some(both)));
+        for malformed in ["a", "", ",", "é", "\"a", "*, \"a\""] {
+            assert_eq!(read(&[malformed]), Err(Malformed), "{malformed}");
         }
     }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     dto::{self, Mask, Raw, Time},
-    result::{self, DataResult, ListResult, Located},
+    result::{self, DataResult, ListResult, Located, Versioned},
 };
 use crate::extract::{
     AssetCode, Call, Change, CustomData, DecimalPlaces, Json, ListParams, PathParams, Symbol, Text,
@@ -128,7 +128,7 @@ pub(crate) async fn get(call: Call, path: PathParams) -> DataResult<Asset> {
     let request = call.request(GetAssetRequest {
         code: path.text("code").to_owned(),
     });
-    result::data(call.clients.assets().get_asset(request), |response| {
+    result::versioned(call.clients.assets().get_asset(request), |response| {
         response.asset
     })
     .await
@@ -141,7 +141,7 @@ pub(crate) async fn update(
     Json(body): Json<AssetPatch>,
 ) -> DataResult<Asset> {
     let request = call.request(body.into_request(path.text("code").to_owned()));
-    result::data(call.clients.assets().update_asset(request), |response| {
+    result::versioned(call.clients.assets().update_asset(request), |response| {
         response.asset
     })
     .await
@@ -150,6 +150,12 @@ pub(crate) async fn update(
 impl Located for Asset {
     fn location(&self) -> String {
         format!("/assets/{}", self.code)
+    }
+}
+
+impl Versioned for wire::Asset {
+    fn version(&self) -> i64 {
+        self.version
     }
 }
 

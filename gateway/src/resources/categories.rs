@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     dto::{Mask, Raw, Reorder, Time},
-    result::{self, DataResult, EmptyResult, ListResult, Located},
+    result::{self, DataResult, EmptyResult, ListResult, Located, Versioned},
 };
 use crate::extract::{
     Action, Call, Change, CustomData, Description, Json, ListParams, PathParams, Rank, Text, Title,
@@ -87,7 +87,7 @@ pub(crate) async fn list(call: Call, ListParams(list): ListParams) -> ListResult
 pub(crate) async fn get(call: Call, path: PathParams) -> DataResult<Category> {
     let id = path.id("id", Code::CategoryNotFound)?;
     let request = call.request(GetCategoryRequest { id });
-    result::data(
+    result::versioned(
         call.clients.categories().get_category(request),
         |response| response.category,
     )
@@ -101,7 +101,7 @@ pub(crate) async fn update(
     Json(body): Json<CategoryPatch>,
 ) -> DataResult<Category> {
     let request = call.request(body.into_request(path.id("id", Code::CategoryNotFound)?));
-    result::data(
+    result::versioned(
         call.clients.categories().update_category(request),
         |response| response.category,
     )
@@ -131,6 +131,12 @@ pub(crate) async fn reorder(
 impl Located for Category {
     fn location(&self) -> String {
         format!("/categories/{}", self.id)
+    }
+}
+
+impl Versioned for wire::Category {
+    fn version(&self) -> i64 {
+        self.version
     }
 }
 

@@ -30,6 +30,12 @@ impl Time {
     }
 }
 
+/// Returns the milliseconds of a time, which are the version of what has no other.
+pub(crate) fn millis(time: Option<Timestamp>) -> i64 {
+    let millis = |time: Timestamp| time.seconds * 1_000 + i64::from(time.nanos) / 1_000_000;
+    time.map_or(0, millis)
+}
+
 /// A JSON object, sent as the text it is stored as.
 #[derive(Debug, Clone, utoipa::ToSchema)]
 #[schema(value_type = Object)]

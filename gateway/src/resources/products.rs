@@ -16,7 +16,7 @@ use super::{
     categories::Category,
     dto::{self, Raw, Reorder, Time},
     product_questions::LinkedQuestion,
-    result::{self, DataResult, EmptyResult, ListResult, Located},
+    result::{self, DataResult, EmptyResult, ListResult, Located, Versioned},
     tax_rates::TaxRate,
 };
 use crate::extract::{Action, Call, Includes, Json, ListParams, PathParams};
@@ -94,7 +94,7 @@ pub(crate) async fn get(
 ) -> DataResult<Product> {
     let id = path.id("id", Code::ProductNotFound)?;
     let request = call.request(GetProductRequest { id, include });
-    result::data(call.clients.products().get_product(request), |response| {
+    result::versioned(call.clients.products().get_product(request), |response| {
         response.product
     })
     .await
@@ -107,7 +107,7 @@ pub(crate) async fn update(
     Json(body): Json<ProductPatch>,
 ) -> DataResult<Product> {
     let request = call.request(body.into_request(path.id("id", Code::ProductNotFound)?));
-    result::data(
+    result::versioned(
         call.clients.products().update_product(request),
         |response| response.product,
     )
@@ -138,6 +138,12 @@ pub(crate) async fn reorder(
 impl Located for Product {
     fn location(&self) -> String {
         format!("/products/{}", self.id)
+    }
+}
+
+impl Versioned for wire::Product {
+    fn version(&self) -> i64 {
+        self.version
     }
 }
 

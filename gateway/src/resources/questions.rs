@@ -8,9 +8,9 @@ use proto::catalog::v1::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    dto::{Mask, Raw, Time},
+    dto::{self, Mask, Raw, Time},
     products::TypeCode,
-    result::{self, DataResult, EmptyResult, ListResult, Located},
+    result::{self, DataResult, EmptyResult, ListResult, Located, Versioned},
 };
 use crate::extract::{Call, Change, CustomData, Description, Json, ListParams, PathParams, Title};
 
@@ -139,7 +139,7 @@ pub(crate) async fn list_types(
 pub(crate) async fn get(call: Call, path: PathParams) -> DataResult<Question> {
     let id = path.id("id", Code::QuestionNotFound)?;
     let request = call.request(GetQuestionRequest { id });
-    result::data(call.clients.questions().get_question(request), |response| {
+    result::versioned(call.clients.questions().get_question(request), |response| {
         response.question
     })
     .await
@@ -152,7 +152,7 @@ pub(crate) async fn update(
     Json(body): Json<QuestionPatch>,
 ) -> DataResult<Question> {
     let request = call.request(body.into_request(path.id("id", Code::QuestionNotFound)?));
-    result::data(
+    result::versioned(
         call.clients.questions().update_question(request),
         |response| response.question,
     )
@@ -169,6 +169,12 @@ pub(crate) async fn delete(call: Call, path: PathParams) -> EmptyResult {
 impl Located for Question {
     fn location(&self) -> String {
         format!("/questions/{}", self.id)
+    }
+}
+
+impl Versioned for wire::Question {
+    fn version(&self) -> i64 {
+        dto::millis(self.updated_at)
     }
 }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     dto::{Mask, Raw, Time},
-    result::{self, DataResult, EmptyResult, ListResult, Located},
+    result::{self, DataResult, EmptyResult, ListResult, Located, Versioned},
 };
 use crate::extract::{Call, Change, CustomData, ExchangeRate, Json, ListParams, PathParams, Text};
 
@@ -84,7 +84,7 @@ pub(crate) async fn get(call: Call, path: PathParams) -> DataResult<Rate> {
         base_asset_code,
         quote_asset_code,
     });
-    result::data(call.clients.rates().get_rate(request), |response| {
+    result::versioned(call.clients.rates().get_rate(request), |response| {
         response.rate
     })
     .await
@@ -97,7 +97,7 @@ pub(crate) async fn update(
     Json(body): Json<RatePatch>,
 ) -> DataResult<Rate> {
     let request = call.request(body.into_request(pair(&path)));
-    result::data(call.clients.rates().update_rate(request), |response| {
+    result::versioned(call.clients.rates().update_rate(request), |response| {
         response.rate
     })
     .await
@@ -121,6 +121,12 @@ fn pair(path: &PathParams) -> (String, String) {
 impl Located for Rate {
     fn location(&self) -> String {
         format!("/rates/{}/{}", self.base_asset_code, self.quote_asset_code)
+    }
+}
+
+impl Versioned for wire::Rate {
+    fn version(&self) -> i64 {
+        self.version
     }
 }
 

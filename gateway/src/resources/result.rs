@@ -24,6 +24,22 @@ pub(crate) trait Located {
     fn location(&self) -> String;
 }
 
+/// A resource of a service that has a version.
+pub(crate) trait Versioned {
+    /// Returns the version, which every change raises.
+    fn version(&self) -> i64;
+}
+
+/// Returns 200 with the resource of the response and its version.
+pub(crate) async fn versioned<A, R: Versioned, T: From<R>>(
+    call: impl Future<Output = Result<Response<A>, Status>>,
+    resource: impl FnOnce(A) -> Option<R>,
+) -> DataResult<T> {
+    let resource = self::resource(call, resource).await?;
+    let version = resource.version();
+    Ok(Data::new(resource.into()).with_version(version))
+}
+
 /// Returns 200 with the resource of the response.
 pub(crate) async fn data<A, R, T: From<R>>(
     call: impl Future<Output = Result<Response<A>, Status>>,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     dto::{self, Mask, Raw, Reorder, Time},
-    result::{self, DataResult, EmptyResult, ListResult, Located},
+    result::{self, DataResult, EmptyResult, ListResult, Located, Versioned},
 };
 use crate::extract::{
     Action, Call, Change, CustomData, Description, Json, ListParams, PathParams, PositiveAmount,
@@ -139,7 +139,7 @@ pub(crate) async fn get(call: Call, path: PathParams) -> DataResult<Task> {
     let request = call.request(GetTaskRequest {
         id: path.id("id", Code::TaskNotFound)?,
     });
-    result::data(call.clients.tasks().get_task(request), |response| {
+    result::versioned(call.clients.tasks().get_task(request), |response| {
         response.task
     })
     .await
@@ -152,7 +152,7 @@ pub(crate) async fn update(
     Json(body): Json<TaskPatch>,
 ) -> DataResult<Task> {
     let request = call.request(body.into_request(path.id("id", Code::TaskNotFound)?));
-    result::data(call.clients.tasks().update_task(request), |response| {
+    result::versioned(call.clients.tasks().update_task(request), |response| {
         response.task
     })
     .await
@@ -181,6 +181,12 @@ pub(crate) async fn reorder(
 impl Located for Task {
     fn location(&self) -> String {
         format!("/tasks/{}", self.id)
+    }
+}
+
+impl Versioned for wire::Task {
+    fn version(&self) -> i64 {
+        dto::millis(self.updated_at)
     }
 }
 

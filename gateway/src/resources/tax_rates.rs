@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     dto::{Mask, Time},
-    result::{self, DataResult, EmptyResult, ListResult, Located},
+    result::{self, DataResult, EmptyResult, ListResult, Located, Versioned},
 };
 use crate::extract::{Call, Change, Json, ListParams, PathParams, Percent, Title};
 
@@ -73,7 +73,7 @@ pub(crate) async fn get(call: Call, path: PathParams) -> DataResult<TaxRate> {
     let request = call.request(GetTaxRateRequest {
         id: path.id("id", Code::TaxRateNotFound)?,
     });
-    result::data(call.clients.tax_rates().get_tax_rate(request), |response| {
+    result::versioned(call.clients.tax_rates().get_tax_rate(request), |response| {
         response.tax_rate
     })
     .await
@@ -86,7 +86,7 @@ pub(crate) async fn update(
     Json(body): Json<TaxRatePatch>,
 ) -> DataResult<TaxRate> {
     let request = call.request(body.into_request(path.id("id", Code::TaxRateNotFound)?));
-    result::data(
+    result::versioned(
         call.clients.tax_rates().update_tax_rate(request),
         |response| response.tax_rate,
     )
@@ -104,6 +104,12 @@ pub(crate) async fn delete(call: Call, path: PathParams) -> EmptyResult {
 impl Located for TaxRate {
     fn location(&self) -> String {
         format!("/tax-rates/{}", self.id)
+    }
+}
+
+impl Versioned for wire::TaxRate {
+    fn version(&self) -> i64 {
+        self.version
     }
 }
 

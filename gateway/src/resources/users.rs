@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::{
     dto::{Raw, Time},
-    result::{self, DataResult, EmptyResult, ListResult, Located},
+    result::{self, DataResult, EmptyResult, ListResult, Located, Versioned},
 };
 use crate::extract::{Action, Call, ListParams, NoFields, PathParams};
 
@@ -59,7 +59,7 @@ pub(crate) async fn get(call: Call, path: PathParams) -> DataResult<User> {
     let request = call.request(GetUserRequest {
         id: path.id("id", Code::UserNotFound)?,
     });
-    result::data(call.clients.users().get_user(request), |response| {
+    result::versioned(call.clients.users().get_user(request), |response| {
         response.user
     })
     .await
@@ -102,6 +102,12 @@ pub(crate) async fn delete(call: Call, path: PathParams) -> EmptyResult {
 impl Located for User {
     fn location(&self) -> String {
         format!("/users/{}", self.id)
+    }
+}
+
+impl Versioned for wire::User {
+    fn version(&self) -> i64 {
+        self.version
     }
 }
 

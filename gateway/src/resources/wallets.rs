@@ -9,9 +9,9 @@ use proto::wallet::v1::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    dto::{Mask, Raw, Time},
+    dto::{self, Mask, Raw, Time},
     movements::Movement,
-    result::{self, DataResult, ListResult, Located},
+    result::{self, DataResult, ListResult, Located, Versioned},
     transactions::Transaction,
 };
 use crate::extract::{
@@ -103,7 +103,7 @@ pub(crate) async fn get(call: Call, path: PathParams) -> DataResult<Wallet> {
     let request = call.request(GetWalletRequest {
         id: path.id("id", Code::WalletNotFound)?,
     });
-    result::data(call.clients.wallets().get_wallet(request), |response| {
+    result::versioned(call.clients.wallets().get_wallet(request), |response| {
         response.wallet
     })
     .await
@@ -116,7 +116,7 @@ pub(crate) async fn update(
     Json(body): Json<WalletPatch>,
 ) -> DataResult<Wallet> {
     let request = call.request(body.into_request(path.id("id", Code::WalletNotFound)?));
-    result::data(call.clients.wallets().update_wallet(request), |response| {
+    result::versioned(call.clients.wallets().update_wallet(request), |response| {
         response.wallet
     })
     .await
@@ -194,6 +194,12 @@ pub(crate) async fn transactions(
 impl Located for Wallet {
     fn location(&self) -> String {
         format!("/wallets/{}", self.id)
+    }
+}
+
+impl Versioned for wire::Wallet {
+    fn version(&self) -> i64 {
+        dto::millis(self.updated_at)
     }
 }
 

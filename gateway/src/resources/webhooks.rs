@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     dto::{self, Mask, Time},
-    result::{self, DataResult, EmptyResult, ListResult, Located},
+    result::{self, DataResult, EmptyResult, ListResult, Located, Versioned},
 };
 use crate::{
     error::Problem,
@@ -120,7 +120,7 @@ pub(crate) async fn list(call: Call, ListParams(list): ListParams) -> ListResult
 /// Get a webhook.
 pub(crate) async fn get(call: Call, path: PathParams) -> DataResult<Webhook> {
     let request = call.request(GetWebhookRequest { id: id(&path)? });
-    result::data(call.clients.webhooks().get_webhook(request), |response| {
+    result::versioned(call.clients.webhooks().get_webhook(request), |response| {
         response.webhook
     })
     .await
@@ -133,7 +133,7 @@ pub(crate) async fn update(
     Json(body): Json<WebhookPatch>,
 ) -> DataResult<Webhook> {
     let request = call.request(body.into_request(id(&path)?));
-    result::data(
+    result::versioned(
         call.clients.webhooks().update_webhook(request),
         |response| response.webhook,
     )
@@ -188,6 +188,12 @@ fn with_secret(webhook: Option<wire::Webhook>, secret: String) -> Option<Webhook
 impl Located for Webhook {
     fn location(&self) -> String {
         format!("/webhooks/{}", self.id)
+    }
+}
+
+impl Versioned for wire::Webhook {
+    fn version(&self) -> i64 {
+        dto::millis(self.updated_at)
     }
 }
 

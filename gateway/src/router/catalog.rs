@@ -35,8 +35,9 @@ fn product_routes() -> Vec<Route> {
             .created::<Product>(),
         patch("/products/{id}", Admin, products::update)
             .body::<ProductPatch>()
-            .response::<Product>(),
-        delete("/products/{id}", Admin, products::delete),
+            .response::<Product>()
+            .versioned(),
+        delete("/products/{id}", Admin, products::delete).versioned(),
         post("/products/{id}/reorder", Admin, products::reorder)
             .body::<Reorder>()
             .no_content(),
@@ -72,8 +73,9 @@ fn question_routes() -> Vec<Route> {
             .created::<Question>(),
         patch("/questions/{id}", Admin, questions::update)
             .body::<QuestionPatch>()
-            .response::<Question>(),
-        delete("/questions/{id}", Admin, questions::delete),
+            .response::<Question>()
+            .versioned(),
+        delete("/questions/{id}", Admin, questions::delete).versioned(),
         get("/question-types", User, questions::list_types)
             .page::<QuestionType>(&lists::QUESTION_TYPES),
     ]
@@ -88,8 +90,9 @@ fn category_routes() -> Vec<Route> {
             .created::<Category>(),
         patch("/categories/{id}", Admin, categories::update)
             .body::<CategoryPatch>()
-            .response::<Category>(),
-        delete("/categories/{id}", Admin, categories::delete),
+            .response::<Category>()
+            .versioned(),
+        delete("/categories/{id}", Admin, categories::delete).versioned(),
         post("/categories/{id}/reorder", Admin, categories::reorder)
             .body::<Reorder>()
             .no_content(),
@@ -105,7 +108,8 @@ fn tax_rate_routes() -> Vec<Route> {
             .created::<TaxRate>(),
         patch("/tax-rates/{id}", Admin, tax_rates::update)
             .body::<TaxRatePatch>()
-            .response::<TaxRate>(),
-        delete("/tax-rates/{id}", Admin, tax_rates::delete),
+            .response::<TaxRate>()
+            .versioned(),
+        delete("/tax-rates/{id}", Admin, tax_rates::delete).versioned(),
     ]
 }

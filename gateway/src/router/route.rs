@@ -45,6 +45,8 @@ pub(crate) struct Route {
     pub(crate) deprecation: Option<Deprecation>,
     /// Names, descriptions and examples of the query parameters besides those of the list.
     pub(crate) query_params: Vec<(&'static str, &'static str, &'static str)>,
+    /// Whether the service compares the version of the resource before it changes it.
+    pub(crate) versioned: bool,
     pub(super) handler: MethodRouter<App>,
 }
 
@@ -128,6 +130,7 @@ impl Route {
             limits_users: false,
             deprecation: None,
             query_params: Vec::new(),
+            versioned: false,
             handler: routing::on(filter, handler),
         }
     }
@@ -230,6 +233,12 @@ impl Route {
         self
     }
 
+    /// Changes a resource whose version its service compares with `If-Match`.
+    pub(super) fn versioned(mut self) -> Self {
+        self.versioned = true;
+        self
+    }
+
     /// Announces that the route will go.
     #[cfg_attr(
         not(test),
@@ -258,6 +267,8 @@ impl Route {
     pub(crate) fn conditions(&self) -> Conditions {
         if self.reads_one() {
             Conditions::Compared
+        } else if self.versioned {
+            Conditions::PassedOn
         } else {
             Conditions::Refused
         }

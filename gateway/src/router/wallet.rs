@@ -95,17 +95,20 @@ fn rate_and_asset_routes() -> Vec<Route> {
             rates::update,
         )
         .body::<RatePatch>()
-        .response::<Rate>(),
+        .response::<Rate>()
+        .versioned(),
         delete(
             "/rates/{baseAssetCode}/{quoteAssetCode}",
             Admin,
             rates::delete,
-        ),
+        )
+        .versioned(),
         get("/assets", User, assets::list).page::<Asset>(&lists::ASSETS),
         get("/assets/{code}", User, assets::get).response::<Asset>(),
         patch("/assets/{code}", Admin, assets::update)
             .body::<AssetPatch>()
-            .response::<Asset>(),
+            .response::<Asset>()
+            .versioned(),
         post("/assets", Admin, assets::create)
             .body::<NewAsset>()
             .created::<Asset>(),
@@ -136,7 +139,8 @@ fn wallet_routes() -> Vec<Route> {
             .created::<Wallet>(),
         patch("/wallets/{id}", Admin, wallets::update)
             .body::<WalletPatch>()
-            .response::<Wallet>(),
+            .response::<Wallet>()
+            .versioned(),
     ]
 }
 

@@ -41,6 +41,8 @@ pub struct Operation {
     /// The media type of the response of success, if it has a body.
     pub produces: Option<String>,
     pub is_list: bool,
+    /// Whether it is a change for the versions in `If-Match`.
+    pub compares_versions: bool,
 }
 
 /// Returns every operation.
@@ -88,6 +90,9 @@ impl Operation {
             Some("Needs the role `admin`.") => Access::Admin,
             _ => Access::User,
         };
+        let parameters = operation["parameters"].as_array().into_iter().flatten();
+        let mut names = parameters.filter_map(|parameter| parameter["name"].as_str());
+        let compares_versions = method != "get" && names.any(|name| name == "If-Match");
         Self {
             method: method.to_ascii_uppercase(),
             path: path.to_owned(),
@@ -99,6 +104,7 @@ impl Operation {
             media_type,
             produces,
             is_list: response["properties"]["total"].is_object(),
+            compares_versions,
         }
     }
 

@@ -1,7 +1,7 @@
 //! `guerdon.identity.v1.TaskService`.
 
 use platform::{
-    grpc::{Call, respond},
+    grpc::{Call, precondition::Versions, respond},
     pg,
 };
 use proto::identity::v1::{
@@ -60,11 +60,12 @@ impl TaskService for TaskGrpc {
         &self,
         request: Request<UpdateTaskRequest>,
     ) -> Result<Response<UpdateTaskResponse>, Status> {
+        let if_version = Versions::of(&request)?;
         let Call { caller, body, .. } = Call::of(request)?;
         let id = path_id(&body.id)?;
         let task = self
             .tasks
-            .update(&caller, id, convert::patch(body)?)
+            .update(&caller, id, convert::patch(body)?, if_version.as_ref())
             .await?;
         Ok(Response::new(UpdateTaskResponse { task: Some(task) }))
     }
@@ -73,8 +74,10 @@ impl TaskService for TaskGrpc {
         &self,
         request: Request<DeleteTaskRequest>,
     ) -> Result<Response<DeleteTaskResponse>, Status> {
+        let if_version = Versions::of(&request)?;
         let Call { body, .. } = Call::of(request)?;
-        self.tasks.delete(path_id(&body.id)?).await?;
+        let id = path_id(&body.id)?;
+        self.tasks.delete(id, if_version.as_ref()).await?;
         Ok(Response::new(DeleteTaskResponse {}))
     }
 

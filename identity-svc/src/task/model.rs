@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use platform::{
+    clock,
     ids::Id,
     money::Amount,
     patch::Patch,
@@ -159,13 +160,13 @@ impl Task {
         set(&mut self.enabled, patch.enabled);
         set(&mut self.featured, patch.featured);
         set(&mut self.custom_data, patch.custom_data);
-        self.updated_at = now;
+        self.updated_at = clock::after(self.updated_at, now);
     }
 
     /// Moves it to another position.
     pub(crate) fn place(&mut self, rank: Rank, now: DateTime<Utc>) {
         self.rank = rank;
-        self.updated_at = now;
+        self.updated_at = clock::after(self.updated_at, now);
     }
 
     /// Returns its position among the tasks.

@@ -8,6 +8,7 @@ use platform::{
     auth::Caller,
     clock::Clock,
     error::{Code, Failure, FieldCode},
+    grpc::precondition::{self, Versions},
     idempotency::{self, Key, Reply, Started},
     ids::Ids,
     money::Amount,
@@ -127,8 +128,9 @@ impl Tasks {
         caller: &Caller,
         id: TaskId,
         patch: TaskPatch,
+        if_version: Option<&Versions>,
     ) -> Result<wire::Task> {
-        if patch == TaskPatch::default() {
+        if patch == TaskPatch::default() && if_version.is_none() {
             return self.get(caller, id).await;
         }
         if let Some(amount) = patch.amount {
@@ -139,9 +141,12 @@ impl Tasks {
             RANKED.lock_in_tx(&mut tx, Uuid::nil()).await?;
         }
         let mut task = lock_in_tx(&mut tx, id).await?;
-        task.update(patch, self.clock.now());
-        repo::update_in_tx(&mut tx, &task).await?;
-        record_in_tx(&mut tx, id, "updated").await?;
+        check_version(if_version, &task)?;
+        if patch != TaskPatch::default() {
+            task.update(patch, self.clock.now());
+            repo::update_in_tx(&mut tx, &task).await?;
+            record_in_tx(&mut tx, id, "updated").await?;
+        }
         let completed = completed_by(&mut tx, caller, &[id]).await?;
         tx.commit().await?;
         Ok(convert::task(
@@ -152,8 +157,9 @@ impl Tasks {
     }
 
     /// Deletes a task. A completion that runs at the same time comes before, or finds no task.
-    pub(crate) async fn delete(&self, id: TaskId) -> Result<()> {
+    pub(crate) async fn delete(&self, id: TaskId, if_version: Option<&Versions>) -> Result<()> {
         let mut tx = pg::tx(&self.pool).await?;
+        check_version(if_version, &lock_in_tx(&mut tx, id).await?)?;
         if !repo::delete(&mut *tx, id, self.clock.now()).await? {
             return Err(Error::TaskNotFound);
         }
@@ -210,6 +216,12 @@ async fn completed_by(
     };
     let user_id = UserId::parse(user_id).map_err(Error::internal)?;
     repo::find_completed(conn, user_id, tasks).await
+}
+
+/// Each change has a time of its own, which is the version of the task.
+fn check_version(if_version: Option<&Versions>, task: &Task) -> Result<()> {
+    precondition::check(if_version, task.updated_at.timestamp_millis())?;
+    Ok(())
 }
 
 /// Reads a task and locks it against every other change.

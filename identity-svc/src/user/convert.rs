@@ -132,6 +132,7 @@ pub(crate) fn user(user: User) -> wire::User {
         metadata: metadata(user.email_confirmed_at),
         created_at: Some(to_proto(user.created_at)),
         updated_at: Some(to_proto(user.updated_at)),
+        version: user.version,
     }
 }
 

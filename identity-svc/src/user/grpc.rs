@@ -4,7 +4,7 @@ use platform::{
     auth::Caller,
     config::SignUp,
     error::{Code, Failure},
-    grpc::{Call, respond},
+    grpc::{Call, precondition::Versions, respond},
 };
 use proto::identity::v1::{
     ApproveUserRequest, ApproveUserResponse, BatchGetUsersRequest, BatchGetUsersResponse,
@@ -107,10 +107,14 @@ impl UserService for UserGrpc {
         &self,
         request: Request<UpdateUserRequest>,
     ) -> Result<Response<UpdateUserResponse>, Status> {
+        let if_version = Versions::of(&request)?;
         let Call { caller, body, .. } = Call::of(request)?;
         let id = path_id(&body.id)?;
         let patch = convert::user_patch(body)?;
-        let user = self.users.update(&caller, id, patch).await?;
+        let user = self
+            .users
+            .update(&caller, id, patch, if_version.as_ref())
+            .await?;
         Ok(Response::new(UpdateUserResponse {
             user: Some(convert::user(user)),
         }))

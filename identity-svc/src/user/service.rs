@@ -5,6 +5,7 @@ use platform::{
     auth::Caller,
     clock::Clock,
     error::{Failure, FieldCode},
+    grpc::precondition::{self, Versions},
     idempotency::{self, Key, Reply, Started},
     ids::Ids,
     list::Page,
@@ -111,10 +112,12 @@ impl Users {
         caller: &Caller,
         id: UserId,
         patch: UserPatch,
+        if_version: Option<&Versions>,
     ) -> Result<User> {
         require_visible(caller, id)?;
         let mut tx = pg::tx(&self.pool).await?;
         let mut user = repo::get_for_update_in_tx(&mut tx, id).await?;
+        precondition::check(if_version, user.version)?;
         if user.patch(patch, self.clock.now()) {
             repo::update_in_tx(&mut tx, &user).await?;
             let event = events::updated(self.ids.uuid(), &user);

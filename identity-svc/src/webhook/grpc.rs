@@ -1,6 +1,6 @@
 //! `guerdon.identity.v1.WebhookService`.
 
-use platform::grpc::{Call, respond};
+use platform::grpc::{Call, precondition::Versions, respond};
 use proto::identity::v1::{
     CreateWebhookRequest, CreateWebhookResponse, DeleteWebhookRequest, DeleteWebhookResponse,
     GetWebhookRequest, GetWebhookResponse, ListWebhookDeliveriesRequest,
@@ -56,8 +56,10 @@ impl WebhookService for WebhookGrpc {
         &self,
         request: Request<UpdateWebhookRequest>,
     ) -> Result<Response<UpdateWebhookResponse>, Status> {
+        let if_version = Versions::of(&request)?;
         let Call { body, .. } = Call::of(request)?;
-        let webhook = self.0.update(path_id(&body.id)?, body).await?;
+        let id = path_id(&body.id)?;
+        let webhook = self.0.update(id, body, if_version.as_ref()).await?;
         let webhook = Some(convert::webhook(webhook));
         Ok(Response::new(UpdateWebhookResponse { webhook }))
     }
@@ -66,8 +68,10 @@ impl WebhookService for WebhookGrpc {
         &self,
         request: Request<DeleteWebhookRequest>,
     ) -> Result<Response<DeleteWebhookResponse>, Status> {
+        let if_version = Versions::of(&request)?;
         let Call { body, .. } = Call::of(request)?;
-        self.0.delete(path_id(&body.id)?).await?;
+        let id = path_id(&body.id)?;
+        self.0.delete(id, if_version.as_ref()).await?;
         Ok(Response::new(DeleteWebhookResponse {}))
     }
 

@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use platform::{
+    clock,
     error::{FieldCode, InvalidValue},
     ids::Id,
 };
@@ -98,7 +99,7 @@ impl Webhook {
         if let Some(enabled) = patch.enabled {
             self.set_enabled(enabled, now);
         }
-        self.updated_at = now;
+        self.updated_at = clock::after(self.updated_at, now);
     }
 
     /// Enables or disables it, as an admin asks for.

@@ -95,13 +95,16 @@ pub(super) async fn find_for_update_in_tx(
     conn: &mut PgConnection,
     id: WebhookId,
 ) -> Result<Option<Webhook>> {
-    sqlx::query_scalar!(
-        "select id from identity.webhooks where id = $1 for update",
+    Ok(sqlx::query_as!(
+        Webhook,
+        r#"select id as "id: WebhookId", url, events, description, enabled, disabled_at,
+                  disabled_reason as "disabled_reason: DisabledReason", failing_since, created_at,
+                  updated_at
+           from identity.webhooks where id = $1 for update"#,
         id as _
     )
-    .fetch_optional(&mut *conn)
-    .await?;
-    find(conn, id).await
+    .fetch_optional(conn)
+    .await?)
 }
 
 /// Finds the secrets of a webhook.
@@ -167,10 +170,10 @@ pub(super) async fn rotate_secret_in_tx(
     Ok(pg::ensure_affected(updated, 1)?)
 }
 
-/// Deletes a webhook with its deliveries. Returns `false` if there is none.
-pub(super) async fn delete(db: impl PgExecutor<'_>, id: WebhookId) -> Result<bool> {
+/// Deletes a webhook, which the caller has locked, with its deliveries.
+pub(super) async fn delete_in_tx(conn: &mut PgConnection, id: WebhookId) -> Result<()> {
     let deleted = sqlx::query!("delete from identity.webhooks where id = $1", id as _);
-    Ok(deleted.execute(db).await?.rows_affected() == 1)
+    Ok(pg::ensure_affected(deleted.execute(conn).await?, 1)?)
 }
 
 /// Lists webhooks.
@@ -205,7 +208,8 @@ pub(super) async fn note_attempts_in_tx(
     .await?;
     let disabled = sqlx::query!(
         r#"update identity.webhooks
-           set enabled = false, disabled_at = $3, updated_at = $3,
+           set enabled = false, disabled_at = $3,
+               updated_at = greatest($3, updated_at + interval '1 millisecond'),
                disabled_reason = case when id = any($1) then 'gone' else 'failing' end
            where enabled and (id = any($1) or (id = any($2) and failing_since <= $4))
            returning id, disabled_reason as "reason!""#,

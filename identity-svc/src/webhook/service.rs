@@ -5,7 +5,8 @@ use std::sync::Arc;
 use chrono::TimeDelta;
 use platform::{
     audit::{self, Entry},
-    clock::Clock,
+    clock::{self, Clock},
+    grpc::precondition::{self, Versions},
     idempotency::{self, Key, Reply, Started},
     ids::Ids,
     list::Page,
@@ -121,13 +122,15 @@ impl Webhooks {
         &self,
         id: WebhookId,
         request: UpdateWebhookRequest,
+        if_version: Option<&Versions>,
     ) -> Result<Webhook> {
         let patch = convert::patch(request, self.sender.rules())?;
-        if patch == WebhookPatch::default() {
-            return self.get(id).await;
-        }
         let mut tx = pg::tx(&self.pool).await?;
         let mut webhook = lock_in_tx(&mut tx, id).await?;
+        check_version(if_version, &webhook)?;
+        if patch == WebhookPatch::default() {
+            return Ok(webhook);
+        }
         webhook.update(patch, self.clock.now());
         repo::update_in_tx(&mut tx, &webhook).await?;
         record_in_tx(&mut tx, id, "updated").await?;
@@ -137,11 +140,11 @@ impl Webhooks {
     }
 
     /// Deletes a webhook with its deliveries.
-    pub(super) async fn delete(&self, id: WebhookId) -> Result<()> {
+    pub(super) async fn delete(&self, id: WebhookId, if_version: Option<&Versions>) -> Result<()> {
         let mut tx = pg::tx(&self.pool).await?;
-        if !repo::delete(&mut *tx, id).await? {
-            return Err(Error::WebhookNotFound);
-        }
+        let webhook = lock_in_tx(&mut tx, id).await?;
+        check_version(if_version, &webhook)?;
+        repo::delete_in_tx(&mut tx, id).await?;
         record_in_tx(&mut tx, id, "deleted").await?;
         Ok(tx.commit().await?)
     }
@@ -156,8 +159,8 @@ impl Webhooks {
             Started::Replay(reply) => return Ok(WithSecret::replayed(reply)),
             Started::Fresh(work) => work,
         };
-        let now = self.clock.now();
         let mut webhook = lock_in_tx(&mut work, id).await?;
+        let now = clock::after(webhook.updated_at, self.clock.now());
         let (secret, sealed) = secret::create(&self.sealing, &self.ids, id);
         repo::rotate_secret_in_tx(&mut work, id, &sealed, now, now + OVERLAP).await?;
         webhook.updated_at = now;
@@ -253,6 +256,12 @@ impl Webhooks {
 async fn lock_in_tx(conn: &mut PgConnection, id: WebhookId) -> Result<Webhook> {
     let webhook = repo::find_for_update_in_tx(conn, id).await?;
     webhook.ok_or(Error::WebhookNotFound)
+}
+
+/// Each change has a time of its own, which is the version of the webhook.
+fn check_version(if_version: Option<&Versions>, webhook: &Webhook) -> Result<()> {
+    precondition::check(if_version, webhook.updated_at.timestamp_millis())?;
+    Ok(())
 }
 
 /// Records a change in the audit log.

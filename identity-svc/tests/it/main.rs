@@ -14,6 +14,7 @@ mod fake_wallet;
 mod harness;
 mod invites;
 mod mail;
+mod preconditions;
 mod provisioning;
 mod races;
 mod referral_rewards;

@@ -61,6 +61,7 @@ mod call;
 pub mod client;
 pub mod deadline;
 mod method;
+pub mod precondition;
 pub mod server;
 #[cfg(test)]
 mod tests;

@@ -29,6 +29,7 @@ pub(crate) fn asset(asset: &Asset) -> wire::Asset {
         metadata: asset.metadata.clone(),
         created_at: Some(to_proto(asset.created_at)),
         updated_at: Some(to_proto(asset.updated_at)),
+        version: asset.version,
     }
 }
 

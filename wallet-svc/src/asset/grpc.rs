@@ -1,6 +1,6 @@
 //! `AssetService`: everybody reads, admins write.
 
-use platform::grpc::{Call, respond};
+use platform::grpc::{Call, precondition::Versions, respond};
 use proto::wallet::v1::{
     CreateAssetRequest, CreateAssetResponse, GetAssetRequest, GetAssetResponse, ListAssetsRequest,
     ListAssetsResponse, UpdateAssetRequest, UpdateAssetResponse,
@@ -52,10 +52,11 @@ impl AssetService for AssetGrpc {
         &self,
         request: Request<UpdateAssetRequest>,
     ) -> Result<Response<UpdateAssetResponse>, Status> {
+        let if_version = Versions::of(&request)?;
         let Call { body, .. } = Call::of(request)?;
         let code = body.code.clone();
         let patch = convert::asset_patch(body)?;
-        let asset = self.0.update(&code, patch).await?;
+        let asset = self.0.update(&code, patch, if_version.as_ref()).await?;
         let asset = Some(convert::asset(&asset));
         Ok(Response::new(UpdateAssetResponse { asset }))
     }

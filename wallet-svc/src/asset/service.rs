@@ -3,6 +3,7 @@
 use platform::{
     audit::{self, Entry},
     clock::Clock,
+    grpc::precondition::{self, Versions},
     idempotency::{self, Key, Reply, Started},
     ids::Ids,
     list::Page,
@@ -84,12 +85,18 @@ impl Assets {
 
     /// Updates an asset under its lock, which postings share: once this returns that the asset is
     /// disabled, no posting in it is accepted.
-    pub(crate) async fn update(&self, code: &str, patch: AssetPatch) -> Result<Asset, Error> {
+    pub(crate) async fn update(
+        &self,
+        code: &str,
+        patch: AssetPatch,
+        if_version: Option<&Versions>,
+    ) -> Result<Asset, Error> {
         pg::retry_serialization(async || {
             let mut tx = pg::tx(&self.pool).await?;
             let before = repo::lock_asset_in_tx(&mut tx, code)
                 .await?
                 .ok_or(Error::AssetNotFound)?;
+            precondition::check(if_version, before.version)?;
             let patched = before.patched(patch.clone(), self.clock.now());
             let patched = patched.map_err(|refusal| match refusal {
                 PatchRefusal::ReadOnly => Error::AssetReadOnly,

@@ -22,6 +22,7 @@ pub(crate) fn rate(rate: &ExchangeRate) -> wire::Rate {
         metadata: rate.metadata.clone(),
         created_at: Some(to_proto(rate.created_at)),
         updated_at: Some(to_proto(rate.updated_at)),
+        version: rate.version,
     }
 }
 

@@ -1,6 +1,6 @@
 //! `RateService`: everybody reads, admins write.
 
-use platform::grpc::{Call, respond};
+use platform::grpc::{Call, precondition::Versions, respond};
 use proto::wallet::v1::{
     CreateRateRequest, CreateRateResponse, DeleteRateRequest, DeleteRateResponse,
     FindConversionRequest, FindConversionResponse, GetRateRequest, GetRateResponse,
@@ -57,11 +57,15 @@ impl RateService for RateGrpc {
         &self,
         request: Request<UpdateRateRequest>,
     ) -> Result<Response<UpdateRateResponse>, Status> {
+        let if_version = Versions::of(&request)?;
         let Call { body, .. } = Call::of(request)?;
         let base = body.base_asset_code.clone();
         let quote = body.quote_asset_code.clone();
         let patch = convert::rate_patch(body)?;
-        let rate = self.0.update(&base, &quote, patch).await?;
+        let rate = self
+            .0
+            .update(&base, &quote, patch, if_version.as_ref())
+            .await?;
         let rate = Some(convert::rate(&rate));
         Ok(Response::new(UpdateRateResponse { rate }))
     }
@@ -70,9 +74,10 @@ impl RateService for RateGrpc {
         &self,
         request: Request<DeleteRateRequest>,
     ) -> Result<Response<DeleteRateResponse>, Status> {
+        let if_version = Versions::of(&request)?;
         let Call { body, .. } = Call::of(request)?;
         let (base, quote) = (&body.base_asset_code, &body.quote_asset_code);
-        self.0.delete(base, quote).await?;
+        self.0.delete(base, quote, if_version.as_ref()).await?;
         Ok(Response::new(DeleteRateResponse {}))
     }
 

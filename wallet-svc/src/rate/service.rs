@@ -3,6 +3,7 @@
 use platform::{
     audit::{self, Entry},
     clock::Clock,
+    grpc::precondition::{self, Versions},
     idempotency::{self, Key, Reply, Started},
     ids::Ids,
     list::Page,
@@ -86,12 +87,14 @@ impl Rates {
         base: &str,
         quote: &str,
         patch: RatePatch,
+        if_version: Option<&Versions>,
     ) -> Result<ExchangeRate, Error> {
         let pair = self.pair(base, quote).await?.ok_or(Error::RateNotFound)?;
         let mut tx = pg::tx(&self.pool).await?;
         let before = repo::lock_rate_in_tx(&mut tx, &pair)
             .await?
             .ok_or(Error::RateNotFound)?;
+        precondition::check(if_version, before.version)?;
         let Some(after) = before.patched(patch, self.clock.now()) else {
             return Ok(before);
         };
@@ -103,12 +106,18 @@ impl Rates {
         Ok(after)
     }
 
-    pub(crate) async fn delete(&self, base: &str, quote: &str) -> Result<(), Error> {
+    pub(crate) async fn delete(
+        &self,
+        base: &str,
+        quote: &str,
+        if_version: Option<&Versions>,
+    ) -> Result<(), Error> {
         let pair = self.pair(base, quote).await?.ok_or(Error::RateNotFound)?;
         let mut tx = pg::tx(&self.pool).await?;
         let rate = repo::lock_rate_in_tx(&mut tx, &pair)
             .await?
             .ok_or(Error::RateNotFound)?;
+        precondition::check(if_version, rate.version)?;
         repo::delete_rate_in_tx(&mut tx, rate.id).await?;
         let event = events::deleted(&rate.deleted(), &self.ids);
         outbox::append_in_tx(&mut tx, SCHEMA, [event]).await?;

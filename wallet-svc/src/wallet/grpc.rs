@@ -1,6 +1,6 @@
 //! `WalletService`.
 
-use platform::grpc::{Call, respond};
+use platform::grpc::{Call, precondition::Versions, respond};
 use proto::wallet::v1::{
     CloseWalletsRequest, CloseWalletsResponse, CreateWalletRequest, CreateWalletResponse,
     GetTotalBalanceRequest, GetTotalBalanceResponse, GetWalletBalanceRequest,
@@ -56,10 +56,12 @@ impl WalletService for WalletGrpc {
         &self,
         request: Request<UpdateWalletRequest>,
     ) -> Result<Response<UpdateWalletResponse>, Status> {
+        let if_version = Versions::of(&request)?;
         let Call { caller, body, .. } = Call::of(request)?;
         let id = body.id.clone();
         let patch = convert::wallet_patch(body)?;
-        let wallet = self.0.update(&caller, &id, patch).await?;
+        let updated = self.0.update(&caller, &id, patch, if_version.as_ref());
+        let wallet = updated.await?;
         let wallet = Some(convert::wallet(&wallet));
         Ok(Response::new(UpdateWalletResponse { wallet }))
     }

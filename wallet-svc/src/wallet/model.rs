@@ -1,7 +1,7 @@
 //! A wallet, its balances, and the system wallets. Pure.
 
 use chrono::{DateTime, Utc};
-use platform::{ids::Id, money::Amount, patch::Patch};
+use platform::{clock, ids::Id, money::Amount, patch::Patch};
 use uuid::Uuid;
 
 use crate::asset::model::AssetCode;
@@ -127,7 +127,7 @@ impl Wallet {
 
     /// Completes a change of the wallet's fields.
     fn changed(&self, mut after: Self, now: DateTime<Utc>) -> (Self, Option<LockChange>) {
-        after.updated_at = now.max(self.updated_at);
+        after.updated_at = clock::after(self.updated_at, now);
         let change = match (self.locked, after.locked) {
             (false, true) => Some(LockChange::Locked),
             (true, false) => Some(LockChange::Unlocked),

@@ -6,6 +6,7 @@ use platform::{
     auth::Caller,
     clock::Clock,
     error::{Failure, FieldCode},
+    grpc::precondition::{self, Versions},
     idempotency::{self, Key, Reply, Started},
     ids::Ids,
     list::Page,
@@ -137,6 +138,7 @@ impl Wallets {
         caller: &Caller,
         id: &str,
         mut patch: WalletPatch,
+        if_version: Option<&Versions>,
     ) -> Result<Wallet, Error> {
         let id = WalletId::parse(id).map_err(|_| Error::WalletNotFound)?;
         if let Patch::Set(owner) = patch.owner {
@@ -152,6 +154,7 @@ impl Wallets {
             let before = repo::lock_wallet_in_tx(&mut tx, id)
                 .await?
                 .ok_or(Error::WalletNotFound)?;
+            precondition::check(if_version, before.updated_at.timestamp_millis())?;
             let patched = before.patched(patch.clone(), self.clock.now());
             let Some((after, change)) = patched.map_err(|OwnerIsFixed| Error::OwnerIsFixed)? else {
                 return Ok(before);

@@ -1,7 +1,10 @@
 //! Updates of assets, and what they mean for postings.
 
 use futures::future::join_all;
-use platform::error::{Code, Failure};
+use platform::{
+    error::{Code, Failure},
+    grpc::precondition::{IF_VERSION, Versions},
+};
 use proto::wallet::v1::{self as wire, AssetType, CreateAssetRequest, UpdateAssetRequest};
 use sqlx::PgPool;
 
@@ -80,6 +83,7 @@ async fn an_update_changes_the_fields_of_its_mask(pool: PgPool) {
         metadata: "{}",
         created_at: Some(<time>),
         updated_at: Some(<time>),
+        version: 2,
     }
     "#);
     assert_eq!(get(&app, "gold").await.unwrap(), after);
@@ -254,5 +258,35 @@ async fn every_replica_uses_the_current_type_of_an_asset(pool: PgPool) {
         }
     }
     replica.finish().await;
+    app.finish().await;
+}
+
+#[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
+async fn an_update_for_another_version_is_refused(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let gold = create(&app, named("gold")).await.unwrap();
+    let only = |version: i64, name: &str| {
+        let mut request = tonic::Request::new(UpdateAssetRequest {
+            name: Some(name.to_owned()),
+            ..patch("gold", &["name"])
+        });
+        let versions = Versions::new(vec![version]).unwrap();
+        let metadata = request.metadata_mut();
+        metadata.insert(IF_VERSION, versions.metadata());
+        request
+    };
+    let changes = ["a", "b", "c", "d"].map(|name| {
+        let request = only(gold.version, name);
+        let mut assets = app.admin.assets();
+        async move { assets.update_asset(request).await }
+    });
+    let (changed, refused): (Vec<_>, Vec<_>) =
+        join_all(changes).await.into_iter().partition(Result::is_ok);
+    assert_eq!(changed.len(), 1);
+    for refusal in refused {
+        assert_eq!(rejection(result(refusal)).code, Code::PreconditionFailed);
+    }
+    let now = get(&app, "gold").await.unwrap();
+    assert_eq!(now.version, gold.version + 1);
     app.finish().await;
 }

@@ -83,6 +83,7 @@ async fn code_and_name_create_an_asset_with_defaults(pool: PgPool) {
         metadata: "{}",
         created_at: Some(<time>),
         updated_at: Some(<time>),
+        version: 1,
     }
     "#);
     assert_eq!(get(&app, "gOLD").await.unwrap(), created);
@@ -114,6 +115,7 @@ async fn code_and_name_create_an_asset_with_defaults(pool: PgPool) {
         metadata: "{}",
         created_at: Some(<time>),
         updated_at: Some(<time>),
+        version: 1,
     }
     "#);
     let wallet = app.new_wallet().await;

@@ -29,6 +29,7 @@ mod movements;
 mod operations;
 mod optimistic;
 mod payment_methods;
+mod preconditions;
 mod proxy;
 mod races;
 mod rates;

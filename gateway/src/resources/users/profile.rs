@@ -44,7 +44,7 @@ pub(crate) async fn update(
     Json(body): Json<UserPatch>,
 ) -> DataResult<User> {
     let request = call.request(body.into_request(path.id("id", Code::UserNotFound)?));
-    result::data(call.clients.users().update_user(request), |response| {
+    result::versioned(call.clients.users().update_user(request), |response| {
         response.user
     })
     .await

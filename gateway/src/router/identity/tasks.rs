@@ -22,8 +22,9 @@ pub(super) fn routes() -> Vec<Route> {
             .created::<Task>(),
         patch("/tasks/{id}", Admin, tasks::update)
             .body::<TaskPatch>()
-            .response::<Task>(),
-        delete("/tasks/{id}", Admin, tasks::delete),
+            .response::<Task>()
+            .versioned(),
+        delete("/tasks/{id}", Admin, tasks::delete).versioned(),
         post("/tasks/{id}/complete", Admin, completions::complete)
             .body::<NewCompletion>()
             .response::<TaskCompletion>(),

@@ -19,7 +19,8 @@ pub(super) fn routes() -> Vec<Route> {
             .created::<UserResource>(),
         patch("/users/{id}", User, users::update)
             .body::<UserPatch>()
-            .response::<UserResource>(),
+            .response::<UserResource>()
+            .versioned(),
         delete("/users/{id}", User, users::delete),
         post("/users/{id}/change-password", User, users::change_password)
             .body::<NewPassword>()

@@ -37,8 +37,9 @@ pub(super) fn routes() -> Vec<Route> {
             .secret(),
         patch("/webhooks/{id}", Admin, webhooks::update)
             .body::<WebhookPatch>()
-            .response::<Webhook>(),
-        delete("/webhooks/{id}", Admin, webhooks::delete),
+            .response::<Webhook>()
+            .versioned(),
+        delete("/webhooks/{id}", Admin, webhooks::delete).versioned(),
         post(
             "/webhooks/{id}/rotate-secret",
             Admin,

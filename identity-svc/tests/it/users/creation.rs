@@ -60,6 +60,7 @@ async fn a_created_user_has_a_wallet(pool: PgPool) {
                 nanos: 0,
             },
         ),
+        version: 1,
     }
     "#);
     let wallet = app.wallet.wallet(&created.primary_wallet_id);

@@ -3,11 +3,13 @@
 use chrono::TimeDelta;
 use platform::{
     error::{Code, FieldCode},
+    grpc::precondition::{IF_VERSION, Versions},
     idempotency,
 };
 use prost_types::FieldMask;
 use proto::identity::v1::{ChangePasswordRequest, UpdateUserRequest, User};
 use sqlx::PgPool;
+use tonic::IntoRequest as _;
 
 use super::{UNKNOWN, get};
 use crate::harness::{TestApp, code, error, keyed, published, user};
@@ -49,6 +51,7 @@ async fn a_user_and_an_admin_change_the_profile(pool: PgPool) {
         locale: Some("de".to_owned()),
         custom_data: r#"{"n":1.10}"#.to_owned(),
         updated_at: changed.as_ref().unwrap().updated_at,
+        version: ann.version + 1,
         ..ann.clone()
     };
     assert_eq!(changed.as_ref(), Some(&expected));
@@ -170,5 +173,26 @@ async fn others_find_no_user_to_change(pool: PgPool) {
         assert_eq!(code(changed), Code::UserNotFound, "{id}");
     }
     assert_eq!(app.events(&ann.id).await.len(), 1);
+    app.finish().await;
+}
+
+#[sqlx::test(migrator = "identity_svc::MIGRATOR")]
+async fn a_change_for_another_version_is_refused(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let ann = app.create_user("ann@x.com").await;
+    let only = |version: i64| {
+        let mut request = patch(&ann.id, &["name"]).into_request();
+        let versions = Versions::new(vec![version]).unwrap();
+        let metadata = request.metadata_mut();
+        metadata.insert(IF_VERSION, versions.metadata());
+        request
+    };
+    let mut users = app.users_as(&user(&ann.id));
+    let changed = users.update_user(only(ann.version)).await.unwrap();
+    let changed = changed.into_inner().user.unwrap();
+    assert_eq!(changed.version, ann.version + 1);
+    let stale = users.update_user(only(ann.version)).await;
+    assert_eq!(code(stale), Code::PreconditionFailed);
+    users.update_user(only(changed.version)).await.unwrap();
     app.finish().await;
 }

@@ -15,23 +15,6 @@ pub(crate) const MAX_DESCRIPTION: usize = 10_000;
 /// Any other text, in characters.
 pub(crate) const MAX_TEXT: usize = 2_048;
 
-/// Checks the length of a text, and that Postgres can store it.
-pub(crate) fn check_text(violations: &mut Violations, field: &str, text: &str, max: usize) {
-    violations.value(field, text::check(text, 0..=max));
-}
-
-/// Reads an optional text; an empty one is `None`.
-pub(crate) fn optional_text(
-    violations: &mut Violations,
-    field: &str,
-    text: Option<String>,
-    max: usize,
-) -> Option<String> {
-    let text = text.filter(|text| !text.is_empty())?;
-    check_text(violations, field, &text, max);
-    Some(text)
-}
-
 /// Reads an optional name; an empty one is `None`.
 pub(crate) fn name(text: String) -> Result<Option<String>, InvalidValue> {
     not_empty(text, MAX_NAME)
@@ -99,18 +82,12 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_limited_in_characters() {
-        let check = |text: String| codes(|v| check_text(v, "name", &text, MAX_NAME));
-        assert_eq!(check("é".repeat(255)), []);
-        assert_eq!(check("é".repeat(256)), [FieldCode::Length]);
-        assert_eq!(check("a\0".to_owned()), [FieldCode::Format]);
-    }
-
-    #[test]
-    fn an_empty_optional_text_is_none() {
-        let mut violations = Violations::default();
-        let text = optional_text(&mut violations, "name", Some(String::new()), 1);
-        assert_eq!(text, None);
+    fn texts_are_limited_in_characters_and_an_empty_one_is_none() {
+        let check = |text: String| name(text).map_err(|invalid| invalid.code);
+        assert_eq!(check(String::new()), Ok(None));
+        assert_eq!(check("é".repeat(255)), Ok(Some("é".repeat(255))));
+        assert_eq!(check("é".repeat(256)), Err(FieldCode::Length));
+        assert_eq!(check("a\0".to_owned()), Err(FieldCode::Format));
     }
 
     #[test]

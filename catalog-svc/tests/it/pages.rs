@@ -1,7 +1,11 @@
 //! Every list visited page by page holds each row once, for each sort, with equal keys.
 
-use std::collections::HashSet;
+use std::{
+    collections::HashSet,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
+use futures::future::join_all;
 use proto::{
     catalog::v1 as wire,
     common::v1::{ListRequest, PageInfo, Sort},
@@ -123,4 +127,38 @@ async fn every_row_is_on_exactly_one_page(pool: PgPool) {
             assert_eq!((by_number.len(), distinct.len()), (rows, rows), "{what}");
         }
     }
+}
+
+#[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
+async fn the_total_is_the_number_of_all_rows_while_others_write(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let is_done = AtomicBool::new(false);
+    let write = async {
+        let writers = (0..10).map(|_| async {
+            for round in 0..6 {
+                let id = app.tax_rate("20").await.id;
+                if round % 2 == 0 {
+                    let request = wire::DeleteTaxRateRequest { id };
+                    app.admin
+                        .tax_rates()
+                        .delete_tax_rate(request)
+                        .await
+                        .unwrap();
+                }
+            }
+        });
+        join_all(writers).await;
+        is_done.store(true, Ordering::Relaxed);
+    };
+    let read = async {
+        while !is_done.load(Ordering::Relaxed) {
+            let list = ListRequest {
+                page_size: Some(1_000),
+                ..ListRequest::default()
+            };
+            let (ids, info) = page(&app, &TAX_RATES, list).await;
+            assert_eq!(info.total, ids.len() as u64);
+        }
+    };
+    tokio::join!(write, read);
 }

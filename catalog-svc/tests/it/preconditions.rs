@@ -79,7 +79,7 @@ async fn every_change_of_a_product_raises_its_version(pool: PgPool) {
         .delete_product(only(delete(), &[product.version]))
         .await;
     assert_eq!(rejection(refused).code, Code::PreconditionFailed);
-    // An empty change is judged, too.
+    // An empty change is compared, too.
     let nothing = wire::UpdateProductRequest {
         id: product.id.clone(),
         ..Default::default()

@@ -207,8 +207,8 @@ fn statuses(route: &Route) -> BTreeSet<StatusCode> {
             S::UNPROCESSABLE_ENTITY,
         ]);
     }
-    // The query of reads, the body or the idempotency key.
-    if takes_body || route.method == Method::GET {
+    // The query of reads, the body, the idempotency key or `If-Match`.
+    if takes_body || route.method == Method::GET || route.versioned {
         statuses.insert(S::BAD_REQUEST);
     }
     if route.method != Method::GET {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use platform::error::Code;
+use platform::{error::Code, patch::Patch};
 use proto::identity::v1::{
     self as wire, CreateWebhookRequest, CreateWebhookResponse, DeleteWebhookRequest,
     GetWebhookRequest, ListWebhooksRequest, PingWebhookRequest, RotateWebhookSecretRequest,
@@ -71,8 +71,8 @@ pub(crate) struct WebhookPatch {
     #[schema(value_type = Vec<String>)]
     events: Change<Vec<String>>,
     #[serde(default)]
-    #[schema(value_type = String)]
-    description: Change<String>,
+    #[schema(value_type = Option<String>)]
+    description: Patch<String>,
     /// One that is enabled again continues with the events of the last three days that it lacks.
     #[serde(default)]
     #[schema(value_type = bool)]
@@ -240,7 +240,7 @@ impl WebhookPatch {
             id,
             url: mask.required("url", self.url),
             events: mask.required("events", self.events).unwrap_or_default(),
-            description: mask.required("description", self.description),
+            description: mask.nullable("description", self.description),
             enabled: mask.required("enabled", self.enabled),
             update_mask: Some(mask.finish()),
         }

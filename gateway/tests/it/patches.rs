@@ -11,7 +11,7 @@ type Route = (
     &'static [&'static str],
 );
 
-const ROUTES: [Route; 9] = [
+const ROUTES: [Route; 10] = [
     (
         "/products/{id}",
         &[
@@ -77,6 +77,11 @@ const ROUTES: [Route; 9] = [
         "/wallets/{id}",
         &["ownerId"],
         &["name", "locked", "customData"],
+    ),
+    (
+        "/webhooks/{id}",
+        &["description"],
+        &["url", "events", "enabled"],
     ),
     (
         "/assets/{id}",

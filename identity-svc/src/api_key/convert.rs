@@ -5,11 +5,12 @@ use platform::{
     auth::Role,
     clock::to_proto,
     error::{Failure, FieldCode, InvalidValue, Violations},
+    text,
 };
 use proto::identity::v1::{self as wire, CreateApiKeyRequest};
 
 use super::model::{ApiKey, NewApiKey};
-use crate::fields::{self, MAX_NAME};
+use crate::fields::MAX_NAME;
 
 /// Decodes a creation. The error names every invalid field.
 pub(super) fn new_api_key(
@@ -24,7 +25,7 @@ pub(super) fn new_api_key(
         FieldCode::Required,
         "is required",
     );
-    fields::check_text(v, "name", &request.name, MAX_NAME);
+    v.value("name", text::check(&request.name, 0..=MAX_NAME));
     let roles = roles(v, &request.roles);
     let expires_at = request
         .expires_at

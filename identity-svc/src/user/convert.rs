@@ -4,7 +4,7 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use platform::{
     auth::Role,
     clock::to_proto,
-    error::{Failure, FieldCode, Violations},
+    error::{Failure, FieldCode, InvalidValue, Violations},
     fields::Fields,
     text,
 };
@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     clients::wallet::WalletId,
-    fields::{self, MAX_NAME, MAX_TEXT, cleared},
+    fields::{self, MAX_TEXT, cleared},
     sign_up_code::SignUpCode,
 };
 
@@ -36,8 +36,8 @@ pub(crate) fn new_user(request: CreateUserRequest) -> Result<NewUser, Failure> {
         .primary_wallet_id
         .and_then(|text| v.value("primaryWalletId", WalletId::parse(&text)));
     let profile = NewProfile {
-        name: fields::optional_text(v, "name", request.name, MAX_NAME),
-        locale: fields::optional_text(v, "locale", request.locale, MAX_TEXT),
+        name: optional(v, "name", request.name, fields::name),
+        locale: optional(v, "locale", request.locale, fields::text),
         roles: roles(v, &request.roles),
         approved: request.approved,
         blocked: request.blocked,
@@ -47,7 +47,7 @@ pub(crate) fn new_user(request: CreateUserRequest) -> Result<NewUser, Failure> {
     // An empty code is one that nobody has, not an absent one.
     let code = request
         .code
-        .inspect(|code| fields::check_text(v, "code", code, MAX_TEXT));
+        .filter(|code| v.value("code", text::check(code, 0..=MAX_TEXT)).is_some());
     match (email, password) {
         (Some(email), Some(password)) if violations.is_empty() => Ok(NewUser {
             email,
@@ -59,6 +59,16 @@ pub(crate) fn new_user(request: CreateUserRequest) -> Result<NewUser, Failure> {
         }),
         _ => Err(violations.into_failure()),
     }
+}
+
+/// Parses an optional text; an empty one is `None`.
+fn optional(
+    violations: &mut Violations,
+    field: &str,
+    written: Option<String>,
+    parse: impl FnOnce(String) -> Result<Option<String>, InvalidValue>,
+) -> Option<String> {
+    violations.value(field, parse(written?)).flatten()
 }
 
 /// Decodes a change of the profile. The error names every invalid field.

@@ -152,13 +152,14 @@ impl User {
     }
 }
 
-/// Returns the name of a user's wallet, truncated to the longest that a wallet may have.
-pub(crate) fn wallet_name(name: Option<&str>, email: &str) -> String {
+/// Returns the name of a user's wallet, truncated to the longest that a wallet may have. That of a user without
+/// a name tells nothing about the user.
+pub(crate) fn wallet_name(name: Option<&str>) -> String {
     const SUFFIX: &str = " wallet";
     let owner = name
         .map(str::trim)
         .filter(|name| !name.is_empty())
-        .unwrap_or(email);
+        .unwrap_or("Primary");
     let room = MAX_WALLET_NAME - SUFFIX.len();
     owner.chars().take(room).chain(SUFFIX.chars()).collect()
 }
@@ -252,10 +253,10 @@ mod tests {
 
     #[test]
     fn a_wallet_is_named_after_its_owner() {
-        assert_eq!(wallet_name(Some("Ann"), "ann@x.com"), "Ann wallet");
-        assert_eq!(wallet_name(None, "ann@x.com"), "ann@x.com wallet");
-        assert_eq!(wallet_name(Some(" "), "ann@x.com"), "ann@x.com wallet");
-        let long = wallet_name(Some(&"é".repeat(255)), "ann@x.com");
+        assert_eq!(wallet_name(Some("Ann")), "Ann wallet");
+        assert_eq!(wallet_name(None), "Primary wallet");
+        assert_eq!(wallet_name(Some(" ")), "Primary wallet");
+        let long = wallet_name(Some(&"é".repeat(255)));
         assert_eq!(long.chars().count(), MAX_WALLET_NAME);
         assert!(long.ends_with("é wallet"));
     }

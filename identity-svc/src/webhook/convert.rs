@@ -4,6 +4,7 @@ use platform::{
     clock::to_proto,
     error::{Failure, InvalidValue},
     fields::{CHECKED, Fields, required},
+    patch::Patch,
     text,
 };
 use proto::identity::v1::{self as wire, CreateWebhookRequest, UpdateWebhookRequest};
@@ -40,7 +41,11 @@ pub(super) fn patch(request: UpdateWebhookRequest, rules: Rules) -> Result<Webho
     let patch = WebhookPatch {
         url: fields.changed("url", request.url, |text| url(text, rules)),
         events: fields.changed("events", Some(request.events), model::check_events),
-        description: fields.changed("description", request.description, description),
+        description: match fields.patched("description", request.description, description) {
+            Patch::Set(text) => Some(text),
+            Patch::Null => Some(String::new()),
+            Patch::Absent => None,
+        },
         enabled: fields.changed("enabled", request.enabled, Ok),
     };
     fields.finish()?;

@@ -8,6 +8,7 @@ mod convert;
 pub(crate) mod delivery;
 pub(crate) mod grpc;
 mod model;
+mod ping_limit;
 mod repo;
 mod secret;
 mod sender;

@@ -18,12 +18,13 @@ use proto::{
     identity::v1::{self as wire, CreateWebhookRequest, UpdateWebhookRequest},
 };
 use sqlx::{PgConnection, PgPool};
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::Notify;
 
 use super::{
     Sender, WebhookId, convert,
     delivery::{Delivery, DeliveryId, RETRY_FOR, repo as deliveries},
     model::{Webhook, WebhookPatch},
+    ping_limit::PingLimit,
     repo, secret,
     sender::{Attempt, Message},
 };
@@ -36,9 +37,6 @@ use crate::{
 /// How long a replaced secret signs too.
 const OVERLAP: TimeDelta = TimeDelta::hours(24);
 
-/// Pings of a process at once.
-const MAX_PINGS: usize = 8;
-
 #[derive(Debug, Clone)]
 pub(crate) struct Webhooks {
     pool: PgPool,
@@ -48,7 +46,7 @@ pub(crate) struct Webhooks {
     sender: Sender,
     /// Wakes the worker that delivers.
     queued: Arc<Notify>,
-    pings: Arc<Semaphore>,
+    pings: PingLimit,
 }
 
 /// A reply with the secret, which a recorded one lacks.
@@ -80,7 +78,7 @@ impl Webhooks {
             sealing,
             sender,
             queued,
-            pings: Arc::new(Semaphore::new(MAX_PINGS)),
+            pings: PingLimit::default(),
         }
     }
 
@@ -160,10 +158,11 @@ impl Webhooks {
             Started::Fresh(work) => work,
         };
         let mut webhook = lock_in_tx(&mut work, id).await?;
-        let now = clock::after(webhook.updated_at, self.clock.now());
+        let now = self.clock.now();
+        webhook.updated_at = clock::after(webhook.updated_at, now);
         let (secret, sealed) = secret::create(&self.sealing, &self.ids, id);
-        repo::rotate_secret_in_tx(&mut work, id, &sealed, now, now + OVERLAP).await?;
-        webhook.updated_at = now;
+        let changed_at = webhook.updated_at;
+        repo::rotate_secret_in_tx(&mut work, id, &sealed, changed_at, now + OVERLAP).await?;
         record_in_tx(&mut work, id, "secret_rotated").await?;
         let reply = work.commit(convert::webhook(webhook)).await?;
         let secret = Some(secret);
@@ -189,12 +188,10 @@ impl Webhooks {
     }
 
     async fn send_ping(&self, id: WebhookId) -> Result<(String, Attempt)> {
-        let Ok(_slot) = self.pings.try_acquire() else {
-            return Err(Error::InvalidState("too many pings at once; try again"));
-        };
         let now = self.clock.now();
         let sealed = repo::find_sealed(&self.pool, id, now).await?;
         let sealed = sealed.ok_or(Error::WebhookNotFound)?;
+        self.pings.take(now)?;
         let old = sealed.old_secret.as_deref();
         let secrets = secret::open(&self.sealing, id, &sealed.secret, old)?;
         let event = PublicEvent {

@@ -220,7 +220,7 @@ impl Provisioning {
             self.wallets.adopt(wallet_id, claim.user_id).await?;
             return Ok(wallet_id);
         }
-        let name = wallet_name(claim.name.as_deref(), &claim.email);
+        let name = wallet_name(claim.name.as_deref());
         self.wallets.create(claim.user_id, name).await
     }
 

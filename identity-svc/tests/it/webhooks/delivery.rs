@@ -1,5 +1,7 @@
 //! What arrives at a webhook.
 
+use std::time::Duration;
+
 use chrono::TimeDelta;
 use platform::{clock::Clock, error::Code, testing};
 use prost_types::FieldMask;
@@ -13,7 +15,7 @@ use sqlx::PgPool;
 use super::{LOCAL, deliveries, delivery, id, publish, received, start, subscribe};
 use crate::{
     fake_receiver::Behaviour,
-    harness::{TIMEOUT, TestApp, code, keyed, noon},
+    harness::{TIMEOUT, TestApp, code, error, keyed, noon},
 };
 
 #[sqlx::test(migrator = "identity_svc::MIGRATOR")]
@@ -229,6 +231,27 @@ async fn a_ping_returns_the_response_of_the_webhook(pool: PgPool) {
     );
     assert!(requests[0].is_signed_by(&created.secret));
     assert_eq!(deliveries(&app, &id(&created)).await.len(), 0);
+    app.finish().await;
+}
+
+#[sqlx::test(migrator = "identity_svc::MIGRATOR")]
+async fn pings_beyond_eight_a_minute_are_refused(pool: PgPool) {
+    let app = start(pool).await;
+    let (receiver, created) = subscribe(&app).await;
+    let ping = || {
+        let request = PingWebhookRequest { id: id(&created) };
+        let mut webhooks = app.webhooks();
+        async move { webhooks.ping_webhook(request).await }
+    };
+    for _ in 0..8 {
+        ping().await.unwrap();
+    }
+    let refused = error(ping().await);
+    assert_eq!(refused.code, Code::RateLimited);
+    assert_eq!(refused.retry_after, Some(Duration::from_secs(60)));
+    assert_eq!(receiver.received().len(), 8);
+    app.clock.advance(TimeDelta::minutes(1));
+    ping().await.unwrap();
     app.finish().await;
 }
 

@@ -60,6 +60,10 @@ module.exports = async (run, { coffee, tea }, { ada }, wallet) => {
   const lines = [{ productId: coffee.id, quantity: 2 }, { productId: tea.id }];
   const order = await payments(run, { lines, userId: ada.id }, wallet);
   await fulfilment(run, order);
+  await call('order.refund', shop.order, [order.id, { amount: '5', reason: 'damaged' }],
+    has({ paidAmount: '25.00000000', paymentStatus: 'partially_refunded' }));
+  await call('order#refund', order, [{ amount: '5' }],
+    has({ paidAmount: '20.00000000', paymentStatus: 'partially_refunded' }));
   await call('order.cancel', shop.order, [order.id, { reason: 'changed my mind' }], isTrue);
   has({ orderStatus: 'canceled', paymentStatus: 'fully_refunded' })(await shop.order.get(order.id));
   const other = await shop.order.create({ lines, userId: ada.id });

@@ -33,6 +33,7 @@ async fn no_secret_is_left_in_logs_traces_errors_metrics_events_or_tables() {
     let user = flows::passwords(&mut client, &canaries).await;
     flows::sessions(&mut client, &mut canaries, &user).await;
     flows::credentials(&mut client, &mut canaries).await;
+    flows::webhooks(&mut client, &mut canaries).await;
     flows::mails(&app, &mut client, &mut canaries, &mailbox).await;
     flows::others(&mut client, &canaries, &user).await;
     let statuses = flows::services(&app, &canaries).await;

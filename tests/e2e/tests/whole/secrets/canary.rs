@@ -80,7 +80,8 @@ fn forms(value: &str) -> Vec<String> {
     let encoded = value.rsplit(['.', '_']).next().unwrap_or_default();
     let decoded = base64_of::URL_SAFE_NO_PAD
         .decode(value)
-        .or_else(|_| base64_of::URL_SAFE_NO_PAD.decode(encoded));
+        .or_else(|_| base64_of::URL_SAFE_NO_PAD.decode(encoded))
+        .or_else(|_| base64_of::STANDARD.decode(encoded));
     if let Some(bytes) = decoded.ok().filter(|bytes| bytes.len() >= 32) {
         forms.push(hexadecimal(&bytes[bytes.len() - 32..]));
     }
@@ -99,6 +100,8 @@ fn a_secret_is_recognised_in_every_form() {
     let mut canaries = Canaries::new();
     let token = base64_of::URL_SAFE_NO_PAD.encode([7; 48]);
     canaries.add("a token", &format!("grt_{token}"));
+    let secret = base64_of::STANDARD.encode([0xfb; 32]);
+    canaries.add("the secret of a webhook", &format!("whsec_{secret}"));
     let (tag, tag_bytes) = (canaries.tag.clone(), canaries.tag.as_bytes());
     for text in [
         format!("the password is {tag}."),
@@ -108,6 +111,7 @@ fn a_secret_is_recognised_in_every_form() {
         base64_of::URL_SAFE.encode(format!("use:{tag}-more")),
         base64_of::STANDARD.encode(tag_bytes),
         format!("\\x00{}", "07".repeat(32)),
+        format!("\\x00{}", "fb".repeat(32)),
     ] {
         let found = canaries.iter().any(|canary| canary.is_in(&text));
         assert!(found, "{text}");

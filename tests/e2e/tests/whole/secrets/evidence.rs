@@ -16,9 +16,8 @@ const AROUND: usize = 60;
 const MAX_HITS: usize = 3;
 
 /// The tables that hold mail addresses: those of users, and what is sent to them. A recorded response of
-/// identity-svc is the user. The wallet of a user without a name is named after the address.
-const TABLES_OF_MAIL: [&str; 7] = [
-    "table wallet.wallets",
+/// identity-svc is the user.
+const TABLES_OF_MAIL: [&str; 6] = [
     "table identity.users",
     "table identity.invites",
     "table identity.mails",

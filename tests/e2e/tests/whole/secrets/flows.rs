@@ -174,6 +174,31 @@ pub(super) async fn sessions(client: &mut Client, canaries: &mut Canaries, user:
     client.expect(revoked, &[204]).await;
 }
 
+/// The secrets of a webhook, which sign what it is sent.
+pub(super) async fn webhooks(client: &mut Client, canaries: &mut Canaries) {
+    let new = json!({"url": "https://shop.example/hook", "events": ["*"]});
+    let create = |client: &Client| {
+        let create = client.admin(Method::POST, "/webhooks");
+        create.header("idempotency-key", "webhook").json(&new)
+    };
+    let created = client.receive(create(client), 201).await;
+    let path = format!("/webhooks/{}", text(&created["id"]));
+    let rotate = client.admin(Method::POST, &format!("{path}/rotate-secret"));
+    let rotated = client.receive(rotate.json(&json!({})), 200).await;
+    for webhook in [&created, &rotated] {
+        canaries.add("the secret of a webhook", text(&webhook["secret"]));
+    }
+    client.expect(create(client), &[201]).await;
+    client
+        .expect(client.admin(Method::GET, &path), &[200])
+        .await;
+    let ping = client.admin(Method::POST, &format!("{path}/ping"));
+    client.expect(ping.json(&json!({})), &[200]).await;
+    let secret = json!({"secret": created["secret"]});
+    let refused = client.admin(Method::PATCH, &path).json(&secret);
+    client.expect(refused, REFUSED).await;
+}
+
 /// API keys and other credentials in headers.
 pub(super) async fn credentials(client: &mut Client, canaries: &mut Canaries) {
     let create = client

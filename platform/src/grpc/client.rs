@@ -3,6 +3,8 @@
 //!
 //! It does not retry: only the use case knows whether a call is safe to repeat.
 
+mod replicas;
+
 use std::{
     future::Future,
     pin::Pin,
@@ -18,17 +20,14 @@ use http::{
 };
 use proto::services::Client as GeneratedClient;
 use tokio::sync::Semaphore;
-use tonic::{
-    Status,
-    body::Body,
-    transport::{Channel, Endpoint},
-};
+use tonic::{Status, body::Body, transport::Endpoint};
 use tonic_health::pb::{
     HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
 };
 use tower::{Service, ServiceExt as _};
 use tracing::{Instrument as _, Span, field::Empty, info_span};
 
+use self::replicas::Replicas;
 use super::{MAX_MESSAGE, code_of, deadline, method};
 use crate::{
     auth::ServiceToken,
@@ -49,11 +48,11 @@ const MAX_IN_FLIGHT: usize = 1024;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(5);
 
-/// A connection to one dependency. Cloning is cheap and shares it.
+/// The connections to one dependency, one to each of its replicas. Cloning is cheap and shares them.
 #[derive(Debug, Clone)]
 pub struct Client {
     name: &'static str,
-    channel: Channel,
+    replicas: Arc<Replicas>,
     slots: Arc<Semaphore>,
     token: Option<ServiceToken>,
 }
@@ -67,33 +66,44 @@ pub fn connect(
     connect_with(name, url, &Tls::default(), token)
 }
 
-/// Creates a connection to the dependency `name`, which connects on the first call and reconnects
-/// as long as it lives; with TLS if the url begins with `https`. Requires a tokio runtime. Fails only
-/// on a malformed url, and on files of certificates that cannot be read.
+/// Creates a client of the dependency `name`, which connects on the first call and reconnects as long
+/// as it lives; with TLS if the url begins with `https`. If the url's name has several addresses, calls
+/// take turns among those that are ready. Requires a tokio runtime. Fails only on a malformed url, and on
+/// files of certificates that cannot be read.
 pub fn connect_with(
     name: &'static str,
     url: &str,
     tls: &Tls,
     token: Option<ServiceToken>,
 ) -> anyhow::Result<Client> {
-    let endpoint = Endpoint::from_shared(url.to_owned())
-        .with_context(|| format!("the address of {name}: {url}"))?
+    let endpoint = endpoint(url).with_context(|| format!("the address of {name}: {url}"))?;
+    let endpoint = match endpoint.uri().scheme_str() {
+        Some("https") => endpoint.tls_config(tls.client()?)?,
+        _ => endpoint,
+    };
+    Ok(Client::new(name, Replicas::new(name, endpoint), token))
+}
+
+/// Creates a client of replicas whose addresses a test knows.
+#[cfg(test)]
+pub(super) fn connect_to_replicas(
+    name: &'static str,
+    resolve: replicas::Resolve,
+    token: ServiceToken,
+) -> Client {
+    let endpoint = endpoint("http://replicas.invalid:80").expect("a url");
+    let replicas = Replicas::with_resolver(name, endpoint, Some(resolve));
+    Client::new(name, replicas, Some(token))
+}
+
+fn endpoint(url: &str) -> Result<Endpoint, tonic::transport::Error> {
+    let endpoint = Endpoint::from_shared(url.to_owned())?
         .connect_timeout(CONNECT_TIMEOUT)
         .tcp_nodelay(true)
         .http2_keep_alive_interval(KEEP_ALIVE_INTERVAL)
         .keep_alive_timeout(CONNECT_TIMEOUT)
         .keep_alive_while_idle(true);
-    let endpoint = match endpoint.uri().scheme_str() {
-        Some("https") => endpoint.tls_config(tls.client()?)?,
-        _ => endpoint,
-    };
-    let slots = Arc::new(Semaphore::new(MAX_IN_FLIGHT));
-    Ok(Client {
-        name,
-        channel: endpoint.connect_lazy(),
-        slots,
-        token,
-    })
+    Ok(endpoint)
 }
 
 impl Service<Request<Body>> for Client {
@@ -113,6 +123,15 @@ impl Service<Request<Body>> for Client {
 }
 
 impl Client {
+    fn new(name: &'static str, replicas: Arc<Replicas>, token: Option<ServiceToken>) -> Self {
+        Self {
+            name,
+            replicas,
+            slots: Arc::new(Semaphore::new(MAX_IN_FLIGHT)),
+            token,
+        }
+    }
+
     /// Creates a generated client over this connection: `users: UserServiceClient<Client>`.
     pub fn service<S: GeneratedClient<Self>>(&self) -> S {
         S::limited(self.clone(), MAX_MESSAGE)
@@ -187,7 +206,7 @@ impl Client {
 
     async fn exchange(&self, mut request: Request<Body>) -> Result<Response<Body>, Status> {
         let own_token = self.authorize(&mut request).await?;
-        let mut channel = self.channel.clone();
+        let mut channel = self.replicas.next();
         let ready = channel
             .ready()
             .await

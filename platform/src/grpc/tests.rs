@@ -5,6 +5,7 @@ mod availability;
 mod credentials;
 mod handlers;
 mod lists;
+mod replicas;
 mod revocations;
 mod tls;
 

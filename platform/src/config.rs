@@ -164,6 +164,16 @@ pub struct Nats {
     )]
     pub nats_url: SecretString,
 
+    /// Nodes of a cluster that store each event, when this process creates its stream. Three survive the
+    /// loss of one.
+    #[arg(
+        long,
+        env = "NATS_STREAM_REPLICAS",
+        default_value_t = 1,
+        value_parser = clap::value_parser!(u8).range(1..=5)
+    )]
+    pub nats_stream_replicas: u8,
+
     /// PEM file of the authorities of the broker's certificate; those of the machine without it.
     #[arg(long, env = "NATS_CA_FILE")]
     pub nats_ca_file: Option<PathBuf>,
@@ -182,6 +192,7 @@ impl Nats {
     pub fn at(url: &str) -> Self {
         Self {
             nats_url: SecretString::from(url),
+            nats_stream_replicas: 1,
             nats_ca_file: None,
             nats_cert_file: None,
             nats_key_file: None,

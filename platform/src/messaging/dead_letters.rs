@@ -179,6 +179,20 @@ pub async fn retry(
     Ok(retried)
 }
 
+/// Deletes a parked event for all consumers that failed to apply it, and returns what was deleted. They
+/// never apply it then.
+pub async fn discard(
+    pool: &PgPool,
+    schema: Schema,
+    event_id: Uuid,
+) -> Result<Vec<DeadLetter>, sqlx::Error> {
+    let sql = schema.sql(
+        "delete from :schema.dead_letters where event_id = $1 and parked_at is not null
+         returning consumer, event_id, subject, reason, failures, parked_at",
+    );
+    sqlx::query_as(sql).bind(event_id).fetch_all(pool).await
+}
+
 async fn publish(js: &Context, message: StoredMessage) -> Result<(), PublishError> {
     let mut headers = HeaderMap::new();
     for (name, value) in message.headers.0 {

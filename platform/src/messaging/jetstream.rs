@@ -122,16 +122,18 @@ pub fn stream_name(context: Schema) -> String {
     format!("GUERDON_{}", context.name().to_ascii_uppercase())
 }
 
-/// Creates the context's stream unless it exists; called by its publisher. Changes by an operator
-/// (replicas, limits) stay.
+/// Creates the context's stream unless it exists, on as many nodes of a cluster as there are replicas;
+/// called by its publisher. Changes by an operator (replicas, limits) stay.
 pub async fn ensure_stream(
     js: &Context,
     context: Schema,
+    replicas: u8,
 ) -> Result<(), async_nats::jetstream::context::CreateStreamError> {
     let config = stream::Config {
         name: stream_name(context),
         subjects: vec![format!("guerdon.{}.>", context.name())],
         storage: StorageType::File,
+        num_replicas: replicas.into(),
         discard: DiscardPolicy::Old,
         max_age: MAX_AGE,
         duplicate_window: DUPLICATE_WINDOW,

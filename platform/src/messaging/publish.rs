@@ -46,6 +46,12 @@ impl Row {
     pub(super) const COLUMNS: &str = "id, position, event_type, aggregate_kind, aggregate_id, \
                                       aggregate_version, body, traceparent, created_at";
 
+    /// Returns the name of the event, `OrderPaid`.
+    pub(super) fn event(&self) -> String {
+        let name = self.event_type.rsplit('.').next();
+        name.unwrap_or(&self.event_type).to_owned()
+    }
+
     /// Returns the message that JetStream stores.
     pub(super) fn message(&self, context: Schema, replay_id: Option<Uuid>) -> batch::Message {
         let mut headers = HeaderMap::new();

@@ -4,7 +4,10 @@
 //! lock or transaction while it publishes. While NATS is unavailable it retries. An event that JetStream
 //! refuses itself holds the later ones of its aggregate until it is parked in `dead_letters`.
 
-use std::{collections::HashSet, time::Duration};
+use std::{
+    collections::{HashMap, HashSet},
+    time::Duration,
+};
 
 use async_nats::jetstream::Context;
 use sqlx::PgPool;
@@ -19,7 +22,7 @@ use super::{
     jetstream::{ensure_stream, is_connected},
     outbox,
     pending::Pending,
-    publish::{self, Refused, Row},
+    publish::{self, Published, Refused, Row},
 };
 use crate::{
     backoff::Backoff,
@@ -39,8 +42,14 @@ const MAX_POLL_DELAY: Duration = Duration::from_millis(500);
 const FIRST_RETRY_DELAY: Duration = Duration::from_millis(125);
 
 /// Runs until the token is cancelled; then publishes the committed events and releases its lease.
-pub async fn run(pool: PgPool, schema: Schema, js: Context, token: CancellationToken) {
-    let relay = Relay::new(pool.clone(), schema, js);
+pub async fn run(
+    pool: PgPool,
+    schema: Schema,
+    js: Context,
+    stream_replicas: u8,
+    token: CancellationToken,
+) {
+    let relay = Relay::new(pool.clone(), schema, js, stream_replicas);
     tokio::join!(
         relay.run(outbox::appended(), &token),
         housekeeping::run(&pool, schema, &token)
@@ -51,6 +60,7 @@ struct Relay {
     pool: PgPool,
     schema: Schema,
     js: Context,
+    stream_replicas: u8,
     lease: Lease,
     stream_exists: bool,
     failing: bool,
@@ -69,12 +79,13 @@ enum PollOutcome {
 }
 
 impl Relay {
-    fn new(pool: PgPool, schema: Schema, js: Context) -> Self {
+    fn new(pool: PgPool, schema: Schema, js: Context, stream_replicas: u8) -> Self {
         Self {
             lease: Lease::new(pool.clone(), schema, "outbox-relay"),
             pool,
             schema,
             js,
+            stream_replicas,
             stream_exists: false,
             failing: false,
         }
@@ -140,7 +151,7 @@ impl Relay {
             return Err("not connected to NATS".into());
         }
         if !self.stream_exists {
-            ensure_stream(&self.js, self.schema).await?;
+            ensure_stream(&self.js, self.schema, self.stream_replicas).await?;
             self.stream_exists = true;
         }
         let pending = pg::bounded(Pending::read(&self.pool, self.schema, BATCH)).await?;
@@ -150,6 +161,7 @@ impl Relay {
         let full = pending.positions.len() == usize::from(BATCH);
         let rows = pg::bounded(self.rows(&pending.positions)).await?;
         let mut done = without_rows(&pending.positions, &rows);
+        let types: HashMap<_, _> = rows.iter().map(|row| (row.position, row.event())).collect();
         let published = publish::in_order(&self.js, self.schema, rows, None).await;
         // After a crash or an error here the batch is published again.
         failpoint::hit("outbox.published");
@@ -162,7 +174,7 @@ impl Relay {
         if !done.is_empty() {
             let removed = pending.remove(&self.pool, self.schema, &done);
             pg::bounded(removed).await?;
-            metrics::counter!("outbox_published_total").increment(published.positions.len() as u64);
+            count(&published, &types);
         }
         match published.error.or(refusal) {
             // Otherwise the same events would be read again at once.
@@ -228,4 +240,14 @@ fn without_rows(positions: &[i64], rows: &[Row]) -> Vec<i64> {
         );
     }
     missing
+}
+/// Counts the published events by their name, which is what happened in the shop.
+fn count(published: &Published, types: &HashMap<i64, String>) {
+    for event in published
+        .positions
+        .iter()
+        .filter_map(|position| types.get(position))
+    {
+        metrics::counter!("outbox_published_total", "event" => event.clone()).increment(1);
+    }
 }

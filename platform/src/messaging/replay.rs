@@ -20,9 +20,10 @@ pub async fn replay(
     pool: &PgPool,
     schema: Schema,
     js: &Context,
+    stream_replicas: u8,
     since: DateTime<Utc>,
 ) -> anyhow::Result<u64> {
-    ensure_stream(js, schema).await?;
+    ensure_stream(js, schema, stream_replicas).await?;
     #[expect(
         clippy::disallowed_methods,
         reason = "serves JetStream's deduplication and appears in no data"

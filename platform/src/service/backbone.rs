@@ -32,6 +32,7 @@ pub struct Backbone {
     schema: Schema,
     pool: PgPool,
     jetstream: JetStream,
+    stream_replicas: u8,
     tasks: Vec<Start>,
     essential: Vec<Essential>,
 }
@@ -56,6 +57,7 @@ impl Backbone {
             schema,
             pool,
             jetstream,
+            stream_replicas: nats.nats_stream_replicas,
             tasks: Vec::new(),
             essential: Vec::new(),
         })
@@ -152,8 +154,9 @@ impl Backbone {
 
         let relay = Supervisor::new(stop_relay.clone());
         let (pool, schema, jetstream) = (self.pool.clone(), self.schema, self.jetstream);
+        let replicas = self.stream_replicas;
         relay.spawn("outbox-relay", move |stop| {
-            relay::run(pool.clone(), schema, jetstream.clone(), stop).map(Ok)
+            relay::run(pool.clone(), schema, jetstream.clone(), replicas, stop).map(Ok)
         });
         let tasks = Supervisor::new(stop.clone());
         for start in self.tasks {

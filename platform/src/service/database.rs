@@ -1,4 +1,4 @@
-//! Commands on a service's schema: `migrate`, `replay`, `dead-letters list|retry`, `verify`.
+//! Commands on a service's schema: `migrate`, `replay`, `dead-letters list|retry|discard`, `verify`.
 
 use anyhow::Context as _;
 use async_nats::jetstream;
@@ -11,7 +11,10 @@ use uuid::Uuid;
 use super::{Database, OwnCommand, Verify};
 use crate::{
     config::{self, Nats, Telemetry},
-    messaging::{self, dead_letters},
+    messaging::{
+        self,
+        dead_letters::{self, DeadLetter},
+    },
     pg,
     telemetry::OneLine,
 };
@@ -58,6 +61,12 @@ enum DeadLetters {
         #[command(flatten)]
         nats: Nats,
     },
+    /// Delete a parked event: the consumers that failed to apply it never do.
+    Discard {
+        /// The id of the event.
+        #[arg(long)]
+        event_id: Uuid,
+    },
 }
 
 /// Returns the commands on a database.
@@ -88,7 +97,7 @@ pub(super) fn commands(
         ),
         (
             dead_letters,
-            "List or retry the events that a consumer failed to apply, or that NATS refuses",
+            "List, retry or discard the events that a consumer failed to apply, or that NATS refuses",
         ),
     ]
     .into_iter()
@@ -164,7 +173,14 @@ impl DatabaseCommand {
             }
             Action::Replay(Replay { since, nats }) => {
                 let js = broker(nats).await?;
-                let count = messaging::replay(&self.pool()?, schema, &js, since.to_utc()).await?;
+                let count = messaging::replay(
+                    &self.pool()?,
+                    schema,
+                    &js,
+                    nats.nats_stream_replicas,
+                    since.to_utc(),
+                )
+                .await?;
                 tracing::info!(count, "replay: events published again");
                 Ok(())
             }
@@ -175,6 +191,20 @@ impl DatabaseCommand {
                 let js = broker(nats).await?;
                 let count = dead_letters::retry(&self.pool()?, schema, &js, *event_id).await?;
                 tracing::info!(count, "dead letters: events published again");
+                Ok(())
+            }
+            Action::DeadLetters(DeadLetters::Discard { event_id }) => {
+                let discarded = dead_letters::discard(&self.pool()?, schema, *event_id).await?;
+                anyhow::ensure!(!discarded.is_empty(), "no event {event_id} is parked");
+                for DeadLetter {
+                    consumer,
+                    subject,
+                    reason,
+                    ..
+                } in discarded
+                {
+                    tracing::info!(%event_id, consumer, subject, reason, "dead letters: event discarded");
+                }
                 Ok(())
             }
         }

@@ -64,6 +64,31 @@ async fn an_event_is_parked_after_ten_failures_until_it_is_retried(
 }
 
 #[sqlx::test(migrations = false)]
+async fn a_discarded_event_is_never_applied(_: PgPoolOptions, options: PgConnectOptions) {
+    let effects = Effects::new(options).await;
+    let harness = &effects.harness;
+    let discard = async |id| {
+        dead_letters::discard(&harness.pool, harness.schema, id)
+            .await
+            .unwrap()
+    };
+    effects.start_failing(10, Code::ValidationFailed);
+    let id = harness.commit_event().await;
+    effects.wait_for_parked(1).await;
+
+    assert_eq!(discard(uuid()).await, [], "an event that is not parked");
+    let discarded = discard(id).await;
+    assert_eq!(discarded.len(), 1);
+    assert_eq!(discarded[0].event_id, id);
+    assert_eq!(discard(id).await, [], "once");
+    assert_eq!(retry(harness, None).await, 0);
+    harness.commit_event().await;
+    effects.wait_for(1).await;
+    assert_no_leftovers(&harness.pool, harness.schema).await;
+    harness.drop_stream().await;
+}
+
+#[sqlx::test(migrations = false)]
 async fn a_retry_is_for_the_consumer_that_failed(_: PgPoolOptions, options: PgConnectOptions) {
     let effects = Effects::new(options).await;
     let harness = &effects.harness;

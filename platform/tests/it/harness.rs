@@ -81,7 +81,7 @@ impl Harness {
 
     pub(crate) fn start_relay_through(&self, js: jetstream::Context) {
         let (pool, token) = (self.pool.clone(), self.token.clone());
-        tokio::spawn(relay::run(pool, self.schema, js, token));
+        tokio::spawn(relay::run(pool, self.schema, js, 1, token));
     }
 
     /// Creates an event whose body is its version in seconds.
@@ -151,7 +151,7 @@ impl Harness {
 
     /// Reads the first messages of the stream.
     pub(crate) async fn stream(&self, messages: usize) -> Vec<async_nats::Message> {
-        ensure_stream(&self.js, self.schema).await.unwrap();
+        ensure_stream(&self.js, self.schema, 1).await.unwrap();
         // A consumer that waits for acks receives no more than 1 000.
         let reader = pull::Config {
             ack_policy: AckPolicy::None,

@@ -21,7 +21,7 @@ async fn a_redelivered_event_is_applied_once(_: PgPoolOptions, options: PgConnec
     effects.wait_for(2).await;
     for _ in 0..3 {
         let since = chrono::DateTime::UNIX_EPOCH;
-        replay(&harness.pool, harness.schema, &harness.js, since)
+        replay(&harness.pool, harness.schema, &harness.js, 1, since)
             .await
             .unwrap();
     }

@@ -121,7 +121,7 @@ async fn a_replay_skips_events_that_are_refused(_: PgPoolOptions, options: PgCon
     harness.commit(events).await;
     harness.execute("delete from :schema.outbox_pending").await;
     let since = chrono::DateTime::UNIX_EPOCH;
-    let replayed = replay(&harness.pool, harness.schema, &harness.js, since).await;
+    let replayed = replay(&harness.pool, harness.schema, &harness.js, 1, since).await;
     assert_eq!(replayed.unwrap(), 1);
     assert_eq!(ids(&harness, 1).await, [later.id.to_string()]);
     assert_no_leftovers(&harness.pool, harness.schema).await;

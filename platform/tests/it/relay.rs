@@ -208,7 +208,7 @@ async fn a_lost_stream_is_created_again_and_replayed(_: PgPoolOptions, options: 
     // Within JetStream's deduplication window, and stored nevertheless.
     let since = chrono::DateTime::UNIX_EPOCH;
     assert_eq!(
-        replay(&harness.pool, harness.schema, &harness.js, since)
+        replay(&harness.pool, harness.schema, &harness.js, 1, since)
             .await
             .unwrap(),
         2

@@ -1,11 +1,11 @@
-//! The users of NATS: one a service, and the operator. What each may do is in `deploy/nats-users.conf`.
+//! The users of NATS: one a service, and the operator. What each may do is in `deploy/k8s/components/nats/nats-users.conf`.
 
 use std::fmt::Write as _;
 
 use crate::{service::Service, wiring::Variable};
 
 /// What each user may do, with variables for the passwords.
-const AUTHORIZATION: &str = include_str!("../../../nats-users.conf");
+const AUTHORIZATION: &str = include_str!("../../../k8s/components/nats/nats-users.conf");
 
 /// The user that may do everything.
 pub(crate) const OPERATOR: &str = "operator";

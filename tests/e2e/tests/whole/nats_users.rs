@@ -1,4 +1,4 @@
-//! What each user of NATS may do: `deploy/nats-users.conf`, against the server of a stack.
+//! What each user of NATS may do: `deploy/k8s/components/nats/nats-users.conf`, against the server of a stack.
 
 use std::{fs, path::Path, time::Duration};
 
@@ -165,7 +165,8 @@ async fn a_service_receives_nothing_but_its_responses() {
 #[test]
 fn the_users_may_read_what_the_services_consume() {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let rules = fs::read_to_string(workspace.join("deploy/nats-users.conf")).expect("the rules");
+    let rules = fs::read_to_string(workspace.join("deploy/k8s/components/nats/nats-users.conf"))
+        .expect("the rules");
     let mut consumers = 0;
     for context in ["catalog", "orders", "wallet", "identity"] {
         let source = workspace.join(format!("{context}-svc/src/service.rs"));

@@ -166,9 +166,15 @@ impl Catalogue {
                 return Err("product_unavailable");
             }
             let rate = self.tax_rates[product.tax_rate].rate;
-            // Half away from zero.
-            let tax = (product.price * rate + WHOLE / 2) / WHOLE;
-            lines.push(Line::new(quantity, product.price, tax, product.bonus));
+            lines.push(Line {
+                id: String::new(),
+                quantity,
+                fulfilled: 0,
+                price: product.price,
+                // Half away from zero.
+                tax: (product.price * rate + WHOLE / 2) / WHOLE,
+                bonus: product.bonus,
+            });
         }
         let mut order = Order::new(cart.buyer, lines);
         if cart.pays {

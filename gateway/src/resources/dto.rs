@@ -21,9 +21,7 @@ impl Time {
         let time = DateTime::from_timestamp(seconds, nanos.unsigned_abs())?;
         Some(Self(time.to_rfc3339_opts(SecondsFormat::Millis, true)))
     }
-}
 
-impl Time {
     /// Returns the text.
     pub(crate) fn as_str(&self) -> &str {
         &self.0

@@ -17,6 +17,10 @@ use crate::{
 
 /// A row of the route table. Its summary in the API reference is the first line of the handler's
 /// doc comment.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a property of a route, and none depends on another"
+)]
 pub(crate) struct Route {
     pub(crate) method: Method,
     /// The path as in the contract, with parameters in braces.

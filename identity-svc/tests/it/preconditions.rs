@@ -33,10 +33,10 @@ fn only<T>(message: T, version: i64) -> Request<T> {
     request
 }
 
-fn mask(path: &str) -> Option<FieldMask> {
-    Some(FieldMask {
+fn mask(path: &str) -> FieldMask {
+    FieldMask {
         paths: vec![path.to_owned()],
-    })
+    }
 }
 
 #[sqlx::test(migrator = "identity_svc::MIGRATOR")]
@@ -48,7 +48,7 @@ async fn of_many_changes_of_a_task_for_one_version_one_succeeds(pool: PgPool) {
         let update = UpdateTaskRequest {
             id: task.id.clone(),
             name: Some(format!("task {number}")),
-            update_mask: mask("name"),
+            update_mask: Some(mask("name")),
             ..Default::default()
         };
         let mut tasks = app.tasks();
@@ -103,7 +103,7 @@ async fn every_change_of_a_webhook_has_a_version_of_its_own(pool: PgPool) {
     let update = || UpdateWebhookRequest {
         id: webhook.id.clone(),
         enabled: Some(false),
-        update_mask: mask("enabled"),
+        update_mask: Some(mask("enabled")),
         ..Default::default()
     };
     let refused = app.webhooks().update_webhook(only(update(), first)).await;

@@ -99,9 +99,12 @@ async fn an_update_changes_the_fields_that_it_names(pool: PgPool) {
         enabled: false,
         available: false,
         custom_data: r#"{"n":1.10}"#.to_owned(),
+        // A change has a time of its own, though the clock stands still.
+        updated_at: updated.updated_at,
         ..task
     };
     assert_eq!(updated, expected);
+    assert_ne!(updated.updated_at, updated.created_at);
     assert_eq!(get(&mut app.tasks(), &updated).await, updated);
     app.finish().await;
 }

@@ -241,11 +241,12 @@ async fn the_newest_payment_is_refunded_first_to_its_wallet(pool: PgPool) {
 #[sqlx::test(migrator = "orders_svc::MIGRATOR")]
 async fn refunds_of_points_return_all_points_in_the_end(pool: PgPool) {
     let app = TestApp::start(pool).await;
-    let mut state = app.peers.state();
-    state.bonus_asset_code = Some("points".into());
-    let pair = ("usd".to_owned(), "points".to_owned());
-    state.rates.insert(pair, "33".to_owned());
-    drop(state);
+    {
+        let mut state = app.peers.state();
+        state.bonus_asset_code = Some("points".into());
+        let pair = ("usd".to_owned(), "points".to_owned());
+        state.rates.insert(pair, "33".to_owned());
+    }
     let wallet = &app.user.primary_wallet_id;
     app.peers.set_balance(wallet, "points", "100");
     let product = app.add_product("3.03", "0", "0");

@@ -111,9 +111,10 @@ mod tests {
     }
 
     /// Names of RPCs that read, besides `Get…`, `List…`, `BatchGet…` and `Watch…`.
-    const OTHER_READS: [&str; 5] = [
+    const OTHER_READS: [&str; 6] = [
         "ExportProducts",
         "FindConversion",
+        "FindRecipient",
         "Quote",
         "ValidateInvite",
         "ValidateToken",

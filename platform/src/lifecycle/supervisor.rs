@@ -25,7 +25,7 @@ const HEALTHY: Duration = Duration::from_secs(30);
 /// # const SCHEMA: Schema = Schema::new("orders");
 /// let tasks = Supervisor::new(stop.clone());
 /// tasks.spawn("outbox-relay", move |stop| {
-///     let relay = relay::run(pool.clone(), SCHEMA, js.clone(), stop);
+///     let relay = relay::run(pool.clone(), SCHEMA, js.clone(), 1, stop);
 ///     async move { relay.await; Ok(()) }
 /// });
 /// server.serve(stop).await?;

@@ -23,7 +23,7 @@
 //!
 //! // As Backbone does. `connect` returns immediately and retries; the relay waits for it.
 //! let js = jetstream::connect(&nats, "orders-svc").await?;
-//! tokio::spawn(relay::run(pool, SCHEMA, js, CancellationToken::new()));
+//! tokio::spawn(relay::run(pool, SCHEMA, js, 1, CancellationToken::new()));
 //! # Ok(()) }
 //! ```
 //!

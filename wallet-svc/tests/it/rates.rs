@@ -91,6 +91,7 @@ async fn a_pair_has_one_rate(pool: PgPool) {
         metadata: "{}",
         created_at: Some(<time>),
         updated_at: Some(<time>),
+        version: 1,
     }
     "#);
     assert_eq!(get(&app, "Points", "USD").await.unwrap(), created);

@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::assert_list_of;
 use crate::{
+    fake_services::ReceivedCall,
     harness::{ID, TestApp},
     samples,
 };
@@ -62,18 +63,10 @@ async fn a_transaction_is_read_and_listed() {
     assert_list_of(&of_wallet, &read.body["data"]);
 }
 
-#[tokio::test]
-async fn creations_send_every_field() {
-    let app = TestApp::start().await;
+/// Makes creations with every field, and returns the calls that they led to.
+async fn creations(app: &TestApp, creations: &[(&str, &str)]) -> Vec<ReceivedCall> {
     let mut calls = Vec::new();
-    for (path, schema) in [
-        ("deposit", "NewDeposit"),
-        ("pay", "NewPayment"),
-        ("send", "NewSending"),
-        ("transfer", "NewTransfer"),
-        ("withdrawal", "NewWithdrawal"),
-        ("exchange", "NewExchange"),
-    ] {
+    for (path, schema) in creations {
         let path = format!("/transactions/{path}");
         let mut created = app.post(&path, &samples::body(schema)).await;
         let location = created.location.as_deref();
@@ -84,6 +77,21 @@ async fn creations_send_every_field() {
         );
         calls.append(&mut created.calls);
     }
+    calls
+}
+
+#[tokio::test]
+async fn payments_send_every_field() {
+    let app = TestApp::start().await;
+    let calls = creations(
+        &app,
+        &[
+            ("deposit", "NewDeposit"),
+            ("pay", "NewPayment"),
+            ("send", "NewSending"),
+        ],
+    )
+    .await;
     insta::assert_json_snapshot!(calls, @r#"
     [
       {
@@ -122,7 +130,25 @@ async fn creations_send_every_field() {
           "destination_wallet_id": "01920000-0000-7000-8000-00003a9cd9bb",
           "origin_wallet_id": "01920000-0000-7000-8000-0000a91ab801"
         }
-      },
+      }
+    ]
+    "#);
+}
+
+#[tokio::test]
+async fn transfers_send_every_field() {
+    let app = TestApp::start().await;
+    let calls = creations(
+        &app,
+        &[
+            ("transfer", "NewTransfer"),
+            ("withdrawal", "NewWithdrawal"),
+            ("exchange", "NewExchange"),
+        ],
+    )
+    .await;
+    insta::assert_json_snapshot!(calls, @r#"
+    [
       {
         "rpc": "TransactionService/CreateTransfer",
         "message": {

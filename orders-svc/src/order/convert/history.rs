@@ -60,7 +60,8 @@ pub(in crate::order) fn visible_history_entry(
     let mut encoded = history_entry(entry);
     if !caller.is_admin() && encoded.actor != caller.name() {
         let by_service = encoded.actor.starts_with("service:");
-        encoded.actor = if by_service { "system" } else { "staff" }.to_owned();
+        let shown = if by_service { "system" } else { "staff" };
+        shown.clone_into(&mut encoded.actor);
     }
     encoded
 }

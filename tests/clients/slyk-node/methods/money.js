@@ -107,8 +107,9 @@ async function transactions({ call, shop }, wallet, { bob }, deposit) {
   const send = { ...debit('1'), destinationWalletId: bob.primaryWalletId };
   await call('transaction.send', manager, [send],
     has({ code: 'send', destinationWalletId: bob.primaryWalletId, status: 'confirmed', type: 'transfer' }));
+  const { email } = await shop.user.get(bob.id);
   has({ code: 'send', destinationWalletId: bob.primaryWalletId })(
-    await manager.send({ ...debit('1'), destinationEmail: bob.email }));
+    await manager.send({ ...debit('1'), destinationEmail: email }));
   await call('transaction.pay', manager, [debit('3')],
     has({ code: 'pay', originWalletId: wallet.id, status: 'confirmed', type: 'transfer' }));
   const rate = await shop.rate.create({ baseAssetCode: 'usd', quoteAssetCode: code, rate: '2' });

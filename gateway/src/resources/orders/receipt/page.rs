@@ -81,8 +81,9 @@ fn facts(receipt: &OrderReceipt) -> String {
     ]
     .into_iter()
     .filter_map(|(name, value)| Some((name, value?)))
-    .map(|(name, value)| format!("<dt>{name}</dt><dd>{}</dd>", escape(&value)))
-    .collect()
+    .fold(String::new(), |facts, (name, value)| {
+        facts + "<dt>" + name + "</dt><dd>" + &escape(&value) + "</dd>"
+    })
 }
 
 /// `2026-01-31 10:00 UTC`.
@@ -201,11 +202,7 @@ impl Money<'_> {
 }
 
 fn row(cells: &[String]) -> String {
-    let cells: String = cells
-        .iter()
-        .map(|cell| format!("<td>{cell}</td>"))
-        .collect();
-    format!("<tr>{cells}</tr>\n")
+    format!("<tr><td>{}</td></tr>\n", cells.join("</td><td>"))
 }
 
 fn total_row(name: &str, value: &str, columns: u8) -> String {

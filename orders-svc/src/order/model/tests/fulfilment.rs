@@ -3,7 +3,9 @@
 use proptest::prelude::*;
 
 use super::{super::fulfilment::Fulfilment, *};
-use crate::order::model::{Event, FulfilmentDirection, LineId, LineStatus, OrderStatus, Units};
+use crate::order::model::{
+    Event, FulfilmentDirection, LineId, LineStatus, LineUnits, OrderStatus, Units,
+};
 
 /// An order of two units of one product and one of another.
 fn two_lines() -> OrderWithLines {
@@ -15,6 +17,13 @@ fn units(id: LineId, quantity: i32) -> Units {
     Units::Line {
         id,
         quantity: Some(quantity),
+    }
+}
+
+fn one(line_id: LineId) -> LineUnits {
+    LineUnits {
+        line_id,
+        quantity: 1,
     }
 }
 
@@ -36,7 +45,7 @@ fn the_order_is_fulfilled_with_its_last_line() {
     let (first, second) = (order.lines[0].id, order.lines[1].id);
 
     let part = fulfil(&mut order, units(first, 1)).unwrap();
-    assert_eq!(part.changed_lines, [first]);
+    assert_eq!(part.moved, [one(first)]);
     assert_eq!(part.events, []);
     assert_eq!(order.lines[0].status, LineStatus::PartiallyFulfilled);
     assert_eq!(order.lines[0].fulfilled_at, None);
@@ -60,7 +69,7 @@ fn taking_a_unit_back_makes_the_order_unfulfilled() {
     let first = order.lines[0].id;
     fulfil(&mut order, Units::AllLines).unwrap();
     let undone = unfulfil(&mut order, units(first, 1)).unwrap();
-    assert_eq!(undone.changed_lines, [first]);
+    assert_eq!(undone.moved, [one(first)]);
     assert_eq!(undone.events, [Event::Unfulfilled]);
     assert_eq!(order.order.order_status, OrderStatus::Unfulfilled);
     assert_eq!(order.order.fulfilled_at, None);
@@ -74,7 +83,7 @@ fn nothing_remaining_changes_nothing() {
     let before = order.clone();
     let again = order.move_units(FulfilmentDirection::Fulfill, Units::AllLines, now());
     let again = again.unwrap();
-    assert!(again.changed_lines.is_empty() && again.events.is_empty());
+    assert!(again.moved.is_empty() && again.events.is_empty());
     assert_eq!(order, before);
 }
 

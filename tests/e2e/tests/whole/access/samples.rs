@@ -13,6 +13,8 @@ pub(crate) struct Samples {
     pub(crate) owner: Value,
     /// A user who owns nothing else than an empty wallet.
     pub(crate) other: Value,
+    /// The email of a user who gets money from the owner, and so sees the owner's wallet.
+    recipient: Value,
     product: Value,
     /// A wallet of nobody.
     shop_wallet: Value,
@@ -24,11 +26,13 @@ impl Samples {
     pub(crate) async fn create(app: &TestApp) -> Self {
         let owner = app.create_user("Owner1").await;
         let other = app.create_user("other").await;
+        let recipient = app.create_user("recipient").await;
         app.deposit(&owner["primaryWalletId"], "1000").await;
         let product = app.create_product("Coffee", "1", "0.1").await;
         let samples = Self {
             owner,
             other,
+            recipient: recipient["email"].clone(),
             product,
             shop_wallet: app.create("/wallets", json!({"name": "Shop"})).await,
             users: AtomicUsize::new(0),
@@ -72,7 +76,7 @@ impl Samples {
                 "lines": [{"productId": self.product["id"]}]}),
             "/transactions/pay" => debit(json!({})),
             "/transactions/send" => debit(json!({
-                "destinationEmail": self.other["email"]})),
+                "destinationEmail": self.recipient})),
             "/transactions/transfer" => debit(json!({"code": "internal",
                 "destinationWalletId": self.shop_wallet["id"]})),
             "/transactions/withdrawal" => debit(json!({"code": "internal"})),

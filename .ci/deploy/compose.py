@@ -33,8 +33,9 @@ class Compose:
             self.check_service(name, service)
         written = (self.directory / "compose/make-env").read_text()
         for variable in set(re.findall(r"\$\{(\w+)(?::\?[^}]*)?\}", self.text)):
-            context, _, rest = variable.partition("_")
-            if variable + "=" not in written and f"_{rest}=" not in written:
+            _, _, rest = variable.partition("_")
+            # Some are written in a loop: `${context}_DATABASE_PASSWORD=`.
+            if f'"{variable}=' not in written and f"}}_{rest}=" not in written:
                 self.report.fault("compose.yaml", f"{variable} has no default, and make-env does not write it")
 
     def check_service(self, name, service):

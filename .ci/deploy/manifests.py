@@ -243,7 +243,7 @@ class Rendered:
         numbers = [
             it["containerPort"]
             for pod in pods for c in pod["spec"]["containers"] for it in c.get("ports", ())
-            if it["name"] == port["targetPort"]
+            if it["name"] == port["targetPort"] and isinstance(it["containerPort"], int)
         ]
         allowed = [it for rule in policy["spec"].get("ingress", ()) for it in rule.get("ports", ())]
         return all(any(it["port"] <= n <= it.get("endPort", it["port"]) for it in allowed) for n in numbers)

@@ -51,5 +51,6 @@ def check(report, checks):
             found = Report()
             folder = file.split("/")[1]
             checks.get(folder, checks["compose"])(found, copy)
-            if not any(expected in fault for fault in found.faults):
+            # Without its tool, the check finds nothing, and has said so.
+            if not found.skipped and not any(expected in fault for fault in found.faults):
                 report.fault(file, f"the planted error is not found: {before} -> {after}; found: {found.faults}")

@@ -12,7 +12,7 @@ booked as (
     group by 1, 2, 3),
 paid as (
     select p.order_id, sum(coalesce(p.order_amount, p.amount)) as paid,
-        sum(p.refunded_amount) as refunded, bool_or(p.order_amount is not null) as converted
+        sum(p.refunded_value) as refunded
     from orders.payments p
     group by 1),
 units as (
@@ -38,8 +38,18 @@ found (rule, place) as (
     select 'the paid amount is the payments less the refunds',
         format('%s: %s, paid %s, refunded %s', o.id, o.paid_amount, paid.paid, paid.refunded)
     from orders.orders o left join paid on paid.order_id = o.id
-    where case when paid.converted then o.paid_amount > paid.paid
-        else o.paid_amount <> coalesce(paid.paid - paid.refunded, 0) end
+    where o.paid_amount <> coalesce(paid.paid - paid.refunded, 0)
+    union all
+    select 'the refunds of an order are those of its payments',
+        format('%s: %s, of payments %s', order_id, refunds.amount, paid.refunded)
+    from paid full join (
+        select r.order_id, sum(r.amount) as amount from orders.refunds r group by 1) refunds
+        using (order_id)
+    where coalesce(refunds.amount, 0) <> coalesce(paid.refunded, 0)
+    union all
+    select 'a part of a refund is one transaction of the ledger', l.transaction_id::text
+    from orders.refund_legs l left join wallet.transactions t on t.id = l.transaction_id
+    where (t.code, t.status, t.amount) is distinct from ('refund', 'confirmed', l.amount)
     union all
     select 'the payment status follows the amounts',
         format('%s: %s, %s of %s', o.id, o.payment_status, o.paid_amount, o.amount)

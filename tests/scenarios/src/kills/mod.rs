@@ -196,7 +196,7 @@ impl Saga {
     const fn effects(self) -> Effects {
         let (subjects, payments, refunds) = match self {
             Self::Create | Self::Pay => (1, 1, 0),
-            Self::Cancel => (1, 1, 1),
+            Self::Cancel | Self::Refund => (1, 1, 1),
             Self::CreateUser => (1, 0, 0),
             Self::DeleteUser => (0, 0, 0),
         };

@@ -82,6 +82,12 @@ impl Fixture {
                 let path = format!("{order}/cancel");
                 (Method::POST, path, Some(json!({})), Subject::Order(order))
             }
+            Saga::Refund => {
+                let order = self.order(true).await?;
+                let path = format!("{order}/refund");
+                let body = json!({ "amount": "6", "reason": "late" });
+                (Method::POST, path, Some(body), Subject::Order(order))
+            }
             Saga::CreateUser => {
                 let user = json!({ "email": email, "password": "Correct1Horse" });
                 let subject = Subject::Users(email);

@@ -190,6 +190,7 @@ async fn act(client: &Client, order: &str, act: Act) -> anyhow::Result<Reply> {
         Act::Pay => ("pay", json!({})),
         Act::Cancel => ("cancel", json!({})),
         Act::Fulfill => ("fulfill", json!({})),
+        Act::Refund => ("refund", json!({ "amount": "6" })),
     };
     let path = format!("{order}/{action}");
     client.send(Method::POST, &path, Some(&body), None).await

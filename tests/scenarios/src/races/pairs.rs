@@ -8,6 +8,8 @@ pub(super) enum Act {
     Pay,
     Cancel,
     Fulfill,
+    /// Of more than half of what is paid.
+    Refund,
 }
 
 impl Act {
@@ -16,6 +18,7 @@ impl Act {
             Self::Pay => "pay",
             Self::Cancel => "cancel",
             Self::Fulfill => "fulfill",
+            Self::Refund => "refund",
         }
     }
 }
@@ -82,10 +85,33 @@ pub(super) const PAIRS: &[Pair] = &[
             end(false, true, "fulfilled fully_paid"),
         ],
     },
+    Pair {
+        one: Act::Refund,
+        other: Act::Refund,
+        starts_paid: true,
+        ends: &[
+            end(true, false, "unfulfilled partially_refunded"),
+            end(false, true, "unfulfilled partially_refunded"),
+        ],
+    },
+    Pair {
+        one: Act::Refund,
+        other: Act::Cancel,
+        starts_paid: true,
+        ends: &[
+            end(true, false, "unfulfilled partially_refunded"),
+            end(false, true, "canceled fully_refunded"),
+            end(true, true, "canceled fully_refunded"),
+        ],
+    },
 ];
 
 /// The answers to an action that comes too late.
-const REFUSALS: [&str; 2] = ["409 order_busy", "409 invalid_state"];
+const REFUSALS: [&str; 3] = [
+    "409 order_busy",
+    "409 invalid_state",
+    "422 refund_exceeds_paid",
+];
 
 impl Pair {
     pub(super) fn name(&self) -> String {

@@ -166,15 +166,9 @@ impl Catalogue {
                 return Err("product_unavailable");
             }
             let rate = self.tax_rates[product.tax_rate].rate;
-            lines.push(Line {
-                id: String::new(),
-                quantity,
-                fulfilled: 0,
-                price: product.price,
-                // Half away from zero.
-                tax: (product.price * rate + WHOLE / 2) / WHOLE,
-                bonus: product.bonus,
-            });
+            // Half away from zero.
+            let tax = (product.price * rate + WHOLE / 2) / WHOLE;
+            lines.push(Line::new(quantity, product.price, tax, product.bonus));
         }
         let mut order = Order::new(cart.buyer, lines);
         if cart.pays {

@@ -145,7 +145,7 @@ impl Walk {
         let mut after = order.clone();
         let result = after.act(request, self.catalogue.usd_enabled, is_poor);
         let path = format!("{}{}", order.path, request.path(order));
-        let answer = self.client.post(&path, &request.body()).await?;
+        let answer = self.client.post(&path, &request.body(order)).await?;
         self.count(request.name(), &answer.outcome());
         if expected_of(result, &answer)?.is_some() {
             compare(&after, answer.data())?;

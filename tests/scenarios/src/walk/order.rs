@@ -13,6 +13,7 @@ pub(super) struct Line {
     pub(super) id: String,
     pub(super) quantity: i64,
     pub(super) fulfilled: i64,
+    refunded: i64,
     /// Net.
     pub(super) price: i64,
     pub(super) tax: i64,
@@ -29,10 +30,26 @@ pub(super) struct Order {
     /// Net of refunds.
     pub(super) paid: i64,
     canceled: bool,
+    /// Whether the last movement of money was a refund.
     refunded: bool,
     was_fully_paid: bool,
-    /// The part of the bonus that refunds took back.
+    /// The part of the bonus that refunds took back. What is paid again earns none.
     revoked: i64,
+}
+
+impl Line {
+    /// Makes a line as it is bought.
+    pub(super) const fn new(quantity: i64, price: i64, tax: i64, bonus: i64) -> Self {
+        Self {
+            id: String::new(),
+            quantity,
+            fulfilled: 0,
+            refunded: 0,
+            price,
+            tax,
+            bonus,
+        }
+    }
 }
 
 impl Order {
@@ -127,6 +144,8 @@ impl Order {
         match request {
             Request::Pay(amount) => self.pay(*amount, usd_enabled, is_poor),
             Request::Cancel(refund) => self.cancel(*refund),
+            Request::Refund(amount) => self.refund(*amount),
+            Request::RefundUnits(index, quantity) => self.refund_units(*index, *quantity),
             Request::Move { fulfill, units } => self.move_units(*fulfill, *units),
         }
     }
@@ -162,6 +181,7 @@ impl Order {
             return Err("insufficient_funds");
         }
         self.paid += cents;
+        self.refunded = false;
         self.was_fully_paid |= self.paid == self.amount();
         Ok(())
     }
@@ -179,13 +199,33 @@ impl Order {
         Ok(())
     }
 
+    fn refund(&mut self, amount: Amount) -> Result<(), &'static str> {
+        let cents = amount.cents(self.paid)?;
+        if cents > self.paid {
+            return Err("refund_exceeds_paid");
+        }
+        self.give_back(cents);
+        Ok(())
+    }
+
+    fn refund_units(&mut self, index: usize, quantity: i64) -> Result<(), &'static str> {
+        let line = &mut self.lines[index];
+        if quantity > line.quantity - line.refunded {
+            return Err("validation_failed");
+        }
+        line.refunded += quantity;
+        let cents = (line.price + line.tax) * quantity;
+        self.refund(Amount::Cents(cents))
+    }
+
     /// Gives money back, and takes the share of the bonus, rounded up.
     fn give_back(&mut self, cents: i64) {
         self.paid -= cents;
         self.refunded |= cents > 0;
         if self.was_fully_paid {
-            let amount = self.amount();
-            self.revoked = (self.bonus() * cents + amount - 1) / amount;
+            let (amount, unpaid) = (self.amount(), self.amount() - self.paid);
+            let share = (self.bonus() * unpaid + amount - 1) / amount;
+            self.revoked = self.revoked.max(share);
         }
     }
 

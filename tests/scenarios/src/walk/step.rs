@@ -32,7 +32,13 @@ pub(super) struct Cart {
 pub(super) enum Request {
     Pay(Amount),
     Cancel(Amount),
-    Move { fulfill: bool, units: Units },
+    Refund(Amount),
+    /// Index of a line, and how many.
+    RefundUnits(usize, i64),
+    Move {
+        fulfill: bool,
+        units: Units,
+    },
 }
 
 /// An amount of a request.
@@ -77,6 +83,7 @@ impl Request {
         match self {
             Self::Pay(_) => "pay",
             Self::Cancel(_) => "cancel",
+            Self::Refund(_) | Self::RefundUnits(..) => "refund",
             Self::Move { fulfill: true, .. } => "fulfill",
             Self::Move { fulfill: false, .. } => "unfulfill",
         }
@@ -93,10 +100,14 @@ impl Request {
         }
     }
 
-    pub(super) fn body(&self) -> Value {
+    pub(super) fn body(&self, order: &Order) -> Value {
         match self {
-            Self::Pay(amount) => amount.body("amount"),
+            Self::Pay(amount) | Self::Refund(amount) => amount.body("amount"),
             Self::Cancel(refund) => refund.body("refundAmount"),
+            Self::RefundUnits(index, quantity) => {
+                let line = &order.lines[*index];
+                json!({ "lines": [{ "lineId": line.id, "quantity": quantity }] })
+            }
             Self::Move {
                 units: Units::Line(_, Some(quantity)),
                 ..
@@ -123,6 +134,14 @@ pub(super) fn action(random: &mut StdRng, index: usize, order: &Order) -> Step {
     let request = match random.random_range(0..10) {
         0..=3 => Request::Pay(amount(random, order.amount() - order.paid)),
         4 => Request::Cancel(amount(random, order.paid)),
+        5 => match amount(random, order.paid) {
+            // What to refund must be said.
+            Amount::Whole => {
+                let (index, quantity) = line(random, order);
+                Request::RefundUnits(index, quantity)
+            }
+            amount => Request::Refund(amount),
+        },
         _ => Request::Move {
             fulfill: random.random_bool(0.5),
             units: units(random, order),
@@ -148,7 +167,13 @@ fn units(random: &mut StdRng, order: &Order) -> Units {
     if random.random_bool(0.3) {
         return Units::All;
     }
+    let (index, quantity) = line(random, order);
+    Units::Line(index, random.random_bool(0.7).then_some(quantity))
+}
+
+/// Returns the index of a line, and a quantity that may be one too many.
+fn line(random: &mut StdRng, order: &Order) -> (usize, i64) {
     let index = random.random_range(0..order.lines.len());
     let quantity = random.random_range(1..=order.lines[index].quantity + 1);
-    Units::Line(index, random.random_bool(0.7).then_some(quantity))
+    (index, quantity)
 }

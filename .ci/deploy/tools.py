@@ -32,7 +32,7 @@ def install_python_tools():
     if not (stamp.exists() and stamp.read_text() == requirements):
         shutil.rmtree(PYTHON_TOOLS, ignore_errors=True)
         venv.create(PYTHON_TOOLS, with_pip=True)
-        pip = [PYTHON_TOOLS / "bin/pip", "install", "--quiet", "--disable-pip-version-check"]
+        pip = [PYTHON_TOOLS / "bin/pip", "install", "--quiet", "--disable-pip-version-check", "--require-hashes"]
         subprocess.run([*pip, "-r", Path(__file__).parent / "requirements.txt"], check=True)
         stamp.write_text(requirements)
     packages = next((PYTHON_TOOLS / "lib").glob("python3*")) / "site-packages"

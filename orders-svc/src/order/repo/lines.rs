@@ -12,7 +12,7 @@ use platform::{
 use proto::{common::v1::ListRequest, lists::orders::ORDER_LINES};
 use sqlx::PgConnection;
 
-use crate::order::model::{Line, LineId, OrderId};
+use crate::order::model::{Line, LineId, LineUnits, OrderId};
 
 /// Inserts the lines of a new order, in one statement.
 pub(crate) async fn insert_in_tx(
@@ -181,17 +181,26 @@ pub(crate) async fn update_in_tx(conn: &mut PgConnection, line: &Line) -> Result
     ensure_affected(updated, 1)
 }
 
-/// Updates what a refund changed of a line.
-pub(crate) async fn refund_in_tx(conn: &mut PgConnection, line: &Line) -> Result<(), sqlx::Error> {
+/// Adds refunded units to their lines.
+pub(crate) async fn refund_in_tx(
+    conn: &mut PgConnection,
+    refunded: &[LineUnits],
+    now: DateTime<Utc>,
+) -> Result<(), sqlx::Error> {
+    let lines: Vec<_> = refunded.iter().map(|units| units.line_id).collect();
+    let quantities: Vec<_> = refunded.iter().map(|units| units.quantity).collect();
     let updated = sqlx::query!(
-        "update orders.order_lines set refunded_quantity = $2, updated_at = $3 where id = $1",
-        line.id as _,
-        line.refunded_quantity,
-        line.updated_at,
+        "update orders.order_lines
+         set refunded_quantity = refunded_quantity + units.quantity, updated_at = $3
+         from unnest($1::uuid[], $2::integer[]) as units (line_id, quantity)
+         where id = units.line_id",
+        &lines as _,
+        &quantities,
+        now,
     )
     .execute(conn)
     .await?;
-    ensure_affected(updated, 1)
+    ensure_affected(updated, refunded.len() as u64)
 }
 
 /// Sets the status of all lines of an order.

@@ -52,17 +52,24 @@ pub(crate) async fn insert_in_tx(
     Ok(())
 }
 
-/// Adds a refund's leg to the refunded amount of its payment.
-pub(crate) async fn refund_in_tx(conn: &mut PgConnection, leg: &Leg) -> Result<(), sqlx::Error> {
+/// Adds the legs of a refund to the refunded amounts of their payments.
+pub(crate) async fn refund_in_tx(
+    conn: &mut PgConnection,
+    legs: &[&Leg],
+) -> Result<(), sqlx::Error> {
+    let payments: Vec<_> = legs.iter().map(|leg| leg.refunded_payment).collect();
+    let amounts: Vec<_> = legs.iter().map(|leg| leg.amount).collect();
+    let values: Vec<_> = legs.iter().map(|leg| leg.value()).collect();
     let refunded = sqlx::query!(
         "update orders.payments
-         set refunded_amount = refunded_amount + $2, refunded_value = refunded_value + $3
-         where transaction_id = $1",
-        leg.refunded_payment as _,
-        leg.amount as _,
-        leg.value() as _,
+         set refunded_amount = refunded_amount + leg.amount, refunded_value = refunded_value + leg.value
+         from unnest($1::uuid[], $2::numeric[], $3::numeric[]) as leg (payment_id, amount, value)
+         where transaction_id = leg.payment_id",
+        &payments as _,
+        &amounts as _,
+        &values as _,
     )
     .execute(conn)
     .await?;
-    ensure_affected(refunded, 1)
+    ensure_affected(refunded, legs.len() as u64)
 }

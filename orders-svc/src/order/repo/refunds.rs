@@ -55,10 +55,8 @@ pub(crate) async fn insert_in_tx(
     .execute(&mut *conn)
     .await?;
     insert_legs_in_tx(conn, id, refund, transactions).await?;
-    for leg in refund.legs.iter().chain(&refund.rounded_off) {
-        payments::refund_in_tx(conn, leg).await?;
-    }
-    Ok(())
+    let legs: Vec<_> = refund.legs.iter().chain(&refund.rounded_off).collect();
+    payments::refund_in_tx(conn, &legs).await
 }
 
 async fn insert_legs_in_tx(

@@ -2,7 +2,7 @@
 
 use platform::idempotency::Key;
 
-use super::{OrderReply, Orders, saga::SagaRequest};
+use super::{OrderReply, Orders};
 use crate::{
     error::Error,
     order::model::{Action, CancelOrder},
@@ -15,23 +15,12 @@ impl Orders {
         key: Option<&Key>,
         command: CancelOrder,
     ) -> Result<OrderReply, Error> {
-        if let Some(reply) = self.find_replay(key).await? {
-            return Ok(reply);
-        }
         let CancelOrder {
             order_id,
             refund,
             reason,
         } = command;
-        let (settings, user) =
-            tokio::try_join!(self.clients.wallets.settings(), self.find_user(order_id))?;
-        let request = SagaRequest {
-            key,
-            order_id,
-            settings: &settings,
-            user,
-        };
-        self.run_saga(request, |order, paid| {
+        self.give_back_money(key, order_id, |order, paid| {
             let refund = order.cancellation(&paid.payments, refund, reason)?;
             Ok(Action::Cancel(refund))
         })

@@ -185,11 +185,7 @@ impl Orders {
                 let id = self.ids.uuid();
                 repo::refunds::insert_in_tx(conn, id, claim, refund, transactions, now).await?;
                 events.extend(order.refund(refund, transactions, now)?);
-                for line in &order.lines {
-                    if refund.lines.iter().any(|units| units.line_id == line.id) {
-                        repo::lines::refund_in_tx(conn, line).await?;
-                    }
-                }
+                repo::lines::refund_in_tx(conn, &refund.lines, now).await?;
             }
         }
         self.write_in_tx(conn, &mut order.order, &events).await?;

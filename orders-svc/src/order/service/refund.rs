@@ -2,10 +2,13 @@
 
 use platform::idempotency::Key;
 
-use super::{OrderReply, Orders, saga::SagaRequest};
+use super::{
+    OrderReply, Orders,
+    saga::{Paid, SagaRequest},
+};
 use crate::{
     error::Error,
-    order::model::{Action, RefundOrder},
+    order::model::{Action, OrderId, OrderWithLines, RefundOrder},
 };
 
 impl Orders {
@@ -15,14 +18,28 @@ impl Orders {
         key: Option<&Key>,
         command: RefundOrder,
     ) -> Result<OrderReply, Error> {
-        if let Some(reply) = self.find_replay(key).await? {
-            return Ok(reply);
-        }
         let RefundOrder {
             order_id,
             part,
             reason,
         } = command;
+        self.give_back_money(key, order_id, |order, paid| {
+            let refund = order.partial_refund(&paid.payments, paid.refunds, part, reason)?;
+            Ok(Action::Refund(refund))
+        })
+        .await
+    }
+
+    /// Runs a saga that pays the wallets back which paid.
+    pub(super) async fn give_back_money(
+        &self,
+        key: Option<&Key>,
+        order_id: OrderId,
+        decide: impl FnOnce(&OrderWithLines, Paid) -> Result<Action, Error>,
+    ) -> Result<OrderReply, Error> {
+        if let Some(reply) = self.find_replay(key).await? {
+            return Ok(reply);
+        }
         let (settings, user) =
             tokio::try_join!(self.clients.wallets.settings(), self.find_user(order_id))?;
         let request = SagaRequest {
@@ -31,10 +48,6 @@ impl Orders {
             settings: &settings,
             user,
         };
-        self.run_saga(request, |order, paid| {
-            let refund = order.partial_refund(&paid.payments, paid.refunds, part, reason)?;
-            Ok(Action::Refund(refund))
-        })
-        .await
+        self.run_saga(request, decide).await
     }
 }

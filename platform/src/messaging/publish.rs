@@ -47,9 +47,9 @@ impl Row {
                                       aggregate_version, body, traceparent, created_at";
 
     /// Returns the name of the event, `OrderPaid`.
-    pub(super) fn event(&self) -> String {
+    pub(super) fn event(&self) -> &str {
         let name = self.event_type.rsplit('.').next();
-        name.unwrap_or(&self.event_type).to_owned()
+        name.unwrap_or(&self.event_type)
     }
 
     /// Returns the message that JetStream stores.

@@ -22,7 +22,7 @@ use super::{
     jetstream::{ensure_stream, is_connected},
     outbox,
     pending::Pending,
-    publish::{self, Published, Refused, Row},
+    publish::{self, Refused, Row},
 };
 use crate::{
     backoff::Backoff,
@@ -161,7 +161,7 @@ impl Relay {
         let full = pending.positions.len() == usize::from(BATCH);
         let rows = pg::bounded(self.rows(&pending.positions)).await?;
         let mut done = without_rows(&pending.positions, &rows);
-        let types: HashMap<_, _> = rows.iter().map(|row| (row.position, row.event())).collect();
+        let names = positions_by_event(&rows);
         let published = publish::in_order(&self.js, self.schema, rows, None).await;
         // After a crash or an error here the batch is published again.
         failpoint::hit("outbox.published");
@@ -174,7 +174,7 @@ impl Relay {
         if !done.is_empty() {
             let removed = pending.remove(&self.pool, self.schema, &done);
             pg::bounded(removed).await?;
-            count(&published, &types);
+            count(&published.positions, &names);
         }
         match published.error.or(refusal) {
             // Otherwise the same events would be read again at once.
@@ -241,13 +241,26 @@ fn without_rows(positions: &[i64], rows: &[Row]) -> Vec<i64> {
     }
     missing
 }
+
+/// Returns the positions of the events with each name.
+fn positions_by_event(rows: &[Row]) -> HashMap<String, Vec<i64>> {
+    let mut names: HashMap<String, Vec<i64>> = HashMap::new();
+    for row in rows {
+        if let Some(positions) = names.get_mut(row.event()) {
+            positions.push(row.position);
+        } else {
+            names.insert(row.event().to_owned(), vec![row.position]);
+        }
+    }
+    names
+}
+
 /// Counts the published events by their name, which is what happened in the shop.
-fn count(published: &Published, types: &HashMap<i64, String>) {
-    for event in published
-        .positions
-        .iter()
-        .filter_map(|position| types.get(position))
-    {
-        metrics::counter!("outbox_published_total", "event" => event.clone()).increment(1);
+fn count(published: &[i64], names: &HashMap<String, Vec<i64>>) {
+    let published: HashSet<_> = published.iter().collect();
+    for (event, positions) in names {
+        let count = positions.iter().filter(|it| published.contains(it)).count();
+        metrics::counter!("outbox_published_total", "event" => event.clone())
+            .increment(count as u64);
     }
 }

@@ -24,7 +24,7 @@ mod router;
 mod security_headers;
 mod unread_body;
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{net::SocketAddr, ops::Deref, sync::Arc, time::Duration};
 
 use anyhow::ensure;
 use ipnet::IpNet;
@@ -49,10 +49,15 @@ pub use config::Config;
 pub use openapi::document as openapi_document;
 pub use router::access_page;
 
-/// State shared by handlers and middleware. Cloning is cheap.
+/// State shared by handlers and middleware. It is one pointer: a request clones every layer around its
+/// route, and each of them has the state.
 #[derive(Debug, Clone)]
-pub(crate) struct App {
-    clients: Clients,
+pub(crate) struct App(Arc<Shared>);
+
+/// What [`App`] points to.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    clients: Arc<Clients>,
     gatekeeper: Gatekeeper,
     sign_up: SignUp,
     ids: Ids,
@@ -61,6 +66,14 @@ pub(crate) struct App {
     trusted_proxies: Arc<[IpNet]>,
     /// Ends the streams when the process stops.
     stopping: CancellationToken,
+}
+
+impl Deref for App {
+    type Target = Shared;
+
+    fn deref(&self) -> &Shared {
+        &self.0
+    }
 }
 
 /// The gateway process.
@@ -109,8 +122,8 @@ impl Application for Gateway {
         let identity = &common.peers.identity_grpc_url;
         let identity = client::connect_with("identity", identity, &common.tls, token)?;
         let rate_limits = RateLimits::new(config.rate());
-        let app = App {
-            clients,
+        let app = App(Arc::new(Shared {
+            clients: Arc::new(clients),
             gatekeeper: Gatekeeper::new(common.auth, &auth, &identity, rate_limits.clone()),
             sign_up: config.sign_up,
             ids: runtime.ids,
@@ -118,7 +131,7 @@ impl Application for Gateway {
             rate_limits,
             trusted_proxies: config.trusted_proxies.into(),
             stopping: CancellationToken::new(),
-        };
+        }));
         Ok(Self {
             app,
             revocations: auth.verifier.revocations().clone(),

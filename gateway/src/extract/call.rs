@@ -1,6 +1,6 @@
 //! The gRPC side of a request: the caller and the idempotency key that the services are called with.
 
-use std::convert::Infallible;
+use std::{convert::Infallible, sync::Arc};
 
 use axum::{extract::FromRequestParts, http::request::Parts};
 use platform::{
@@ -14,7 +14,7 @@ use crate::{App, access::Principal, clients::Clients, error::Problem};
 /// Calls services on behalf of the request's caller.
 #[derive(Debug, Clone)]
 pub(crate) struct Call {
-    pub(crate) clients: Clients,
+    pub(crate) clients: Arc<Clients>,
     principal: Principal,
     idempotency: Option<Idempotency>,
     if_version: Option<Versions>,
@@ -45,7 +45,7 @@ impl FromRequestParts<App> for Call {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Infallible> {
         let principal = parts.extensions.get::<Principal>().cloned();
         Ok(Self {
-            clients: app.clients.clone(),
+            clients: Arc::clone(&app.clients),
             principal: principal.expect("the access guard of every route sets it"),
             idempotency: parts.extensions.get::<Idempotency>().cloned(),
             if_version: parts.extensions.get::<Versions>().cloned(),

@@ -1,4 +1,5 @@
-//! Readiness of a process: named checks that run every second.
+//! Readiness of a process: named checks that run every second, and more often until the first time that
+//! all pass: processes that wait for each other start without a second's pause each.
 
 use std::{
     future::Future,
@@ -8,12 +9,13 @@ use std::{
 
 use futures::future::{BoxFuture, FutureExt as _, join_all};
 use serde::Serialize;
-use tokio::sync::watch;
+use tokio::{sync::watch, time::sleep};
 use tokio_util::sync::CancellationToken;
 
 use crate::telemetry;
 
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
+const STARTING_INTERVAL: Duration = Duration::from_millis(100);
 const CHECK_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The registry of checks. Cloning is cheap and shares it. A process is not ready before
@@ -97,16 +99,18 @@ impl Readiness {
         self.0.last.lock().expect("no holder panics").clone()
     }
 
-    /// Runs the checks every second until `stop`. A gRPC server does this itself; the gateway, which
+    /// Runs the checks until `stop`. A gRPC server does this itself; the gateway, which
     /// has none, runs it as a task.
     pub async fn watch(self, stop: CancellationToken) {
-        let mut ticks = tokio::time::interval(CHECK_INTERVAL);
-        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        while stop.run_until_cancelled(ticks.tick()).await.is_some() {
-            let Some(report) = stop.run_until_cancelled(self.check_all()).await else {
-                break;
-            };
+        let mut interval = STARTING_INTERVAL;
+        while let Some(report) = stop.run_until_cancelled(self.check_all()).await {
+            if report.ready {
+                interval = CHECK_INTERVAL;
+            }
             self.publish(report);
+            if stop.run_until_cancelled(sleep(interval)).await.is_none() {
+                break;
+            }
         }
         let checks = self.report().checks;
         self.publish(Report {
@@ -215,6 +219,30 @@ mod tests {
         stop.cancel();
         watching.await.unwrap();
         assert!(!*ready.borrow());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn checks_are_frequent_until_they_pass_and_then_once_a_second() {
+        let readiness = Readiness::default();
+        let started = tokio::time::Instant::now();
+        let runs = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&runs);
+        readiness.require("postgres", move || {
+            let mut runs = seen.lock().unwrap();
+            runs.push(started.elapsed().as_millis());
+            let passes = runs.len() > 2;
+            async move {
+                passes
+                    .then_some(())
+                    .ok_or_else(|| anyhow::anyhow!("refused"))
+            }
+        });
+        let stop = CancellationToken::new();
+        let watching = tokio::spawn(readiness.watch(stop.clone()));
+        sleep(Duration::from_millis(2_500)).await;
+        stop.cancel();
+        watching.await.unwrap();
+        assert_eq!(*runs.lock().unwrap(), [0, 100, 200, 1_200, 2_200]);
     }
 
     #[tokio::test(start_paused = true)]

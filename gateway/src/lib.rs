@@ -13,6 +13,7 @@ mod error;
 mod extract;
 mod host;
 mod idempotency;
+mod login_waits;
 mod openapi;
 mod pages;
 mod rate_limit;
@@ -42,7 +43,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     access::Gatekeeper, clients::Clients, cors::Origins, idempotency::BodyHashKey,
-    rate_limit::RateLimits,
+    login_waits::LoginWaits, rate_limit::RateLimits,
 };
 
 pub use config::Config;
@@ -63,6 +64,7 @@ pub(crate) struct Shared {
     ids: Ids,
     body_hash_key: BodyHashKey,
     rate_limits: RateLimits,
+    login_waits: LoginWaits,
     trusted_proxies: Arc<[IpNet]>,
     /// Ends the streams when the process stops.
     stopping: CancellationToken,
@@ -129,6 +131,7 @@ impl Application for Gateway {
             ids: runtime.ids,
             body_hash_key: BodyHashKey::derive(&config.service_secret.value),
             rate_limits,
+            login_waits: LoginWaits::default(),
             trusted_proxies: config.trusted_proxies.into(),
             stopping: CancellationToken::new(),
         }));

@@ -1,6 +1,7 @@
 //! `/auth/token` and `/.well-known/jwks.json`
 
 use axum::{
+    extract::State,
     http::header,
     response::{IntoResponse, Response},
 };
@@ -15,6 +16,7 @@ use super::{
     users::User,
 };
 use crate::{
+    App,
     client_address::ClientAddress,
     error::Problem,
     extract::{Call, Json},
@@ -103,18 +105,19 @@ pub(crate) struct JsonWebKey {
 /// the one before, up to 15 minutes: 429 with `Retry-After`. Other addresses are not affected.
 pub(crate) async fn log_in(
     call: Call,
-    ClientAddress(address): ClientAddress,
+    State(app): State<App>,
+    address: ClientAddress,
     Json(body): Json<NewLogin>,
 ) -> DataResult<Tokens> {
+    let login = app.login_waits.begin(&body.email, address)?;
     let request = call.request(LogInRequest {
         email: body.email,
         password: body.password,
-        client_address: address.to_string(),
+        client_address: address.0.to_string(),
     });
-    result::data(call.clients.auth().log_in(request), |response| {
-        response.tokens
-    })
-    .await
+    let mut auth = call.clients.auth();
+    let tokens = result::data(auth.log_in(request), |response| response.tokens);
+    tokens.await.inspect_err(|problem| login.refused(problem))
 }
 
 /// Get new tokens for a refresh token.

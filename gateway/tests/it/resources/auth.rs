@@ -57,6 +57,24 @@ async fn credentials_and_limits_are_reported_by_the_service() {
 }
 
 #[tokio::test]
+async fn a_login_that_has_to_wait_is_refused_without_a_call() {
+    let app = TestApp::start().await;
+    let log_in = |email: &str| {
+        let body = json!({"email": email, "password": "Abcdefg1"});
+        app.exchange(app.anonymous("POST", "/auth/token").json(&body))
+    };
+    let refusal = Failure::new(Code::RateLimited, "too many attempts to log in");
+    let wait = std::time::Duration::from_mins(5);
+    app.services
+        .fail("AuthService/LogIn", refusal.retry_after(wait));
+    log_in("ann@example.com").await.problem(429, "rate_limited");
+    let early = log_in("ann@example.com").await;
+    early.problem(429, "rate_limited");
+    assert!(early.calls.is_empty(), "{:?}", early.calls);
+    assert_eq!(log_in("bob@example.com").await.calls.len(), 1);
+}
+
+#[tokio::test]
 async fn missing_unknown_and_mistyped_fields_are_named() {
     let app = TestApp::start().await;
     for (path, body, field) in [

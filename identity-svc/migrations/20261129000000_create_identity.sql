@@ -45,6 +45,7 @@ create table identity.users (
 create index users_created_at_idx on identity.users (created_at, id);
 create index users_updated_at_idx on identity.users (updated_at, id);
 create index users_referral_user_id_idx on identity.users (referral_user_id);
+create index users_admins_idx on identity.users (created_at, id) where 'admin' = any (roles);
 
 create table identity.credentials (
     user_id uuid not null,
@@ -233,6 +234,8 @@ create table identity.mails (
     user_id uuid,
     -- The code of an invite
     code text,
+    -- JSON of the webhook that was disabled
+    details text,
     -- When a worker sends it, by the database's clock
     due_at timestamptz(3) not null default now(),
     -- The number of attempts, and the error of the last
@@ -244,7 +247,7 @@ create table identity.mails (
     constraint mails_pkey primary key (id),
     constraint mails_kind_check check (kind in (
         'invite', 'confirm_email', 'reset_password', 'change_email', 'email_change_requested',
-        'password_changed')),
+        'password_changed', 'webhook_disabled')),
     constraint mails_ended_check check (sent_at is null or failed_at is null)
 );
 create index mails_due_at_idx on identity.mails (due_at) where sent_at is null and failed_at is null;

@@ -3,7 +3,7 @@
 use sqlx::PgPool;
 
 use super::{
-    Kind,
+    DisabledWebhook, Kind,
     queue::{self, Queued},
 };
 use crate::{
@@ -31,6 +31,8 @@ pub(super) struct Content {
     pub(super) link: Option<String>,
     /// How long the link works.
     pub(super) hours: Option<u64>,
+    /// The webhook that was disabled.
+    pub(super) webhook: Option<DisabledWebhook>,
 }
 
 /// Writes the contents of mails.
@@ -65,6 +67,7 @@ impl Writer {
                 let user = self.user_of(mail).await?;
                 self.with_token(mail, user, Grant::ChangeEmail(to)).await
             }
+            Kind::WebhookDisabled => self.webhook_disabled(mail, to).await,
             Kind::EmailChangeRequested | Kind::PasswordChanged => {
                 let user = self.user_with(&to).await?;
                 Ok(Some(Content::to(mail.kind, to, user)))
@@ -81,6 +84,19 @@ impl Writer {
             inviter: inviter.and_then(|user| user.name),
             link: Some(self.links.sign_up(code)),
             ..Content::to(mail.kind, to, None)
+        }))
+    }
+
+    async fn webhook_disabled(&self, mail: &Queued, to: Email) -> Result<Option<Content>> {
+        let user = self.user_with(&to).await?;
+        let user = user.filter(User::gets_notices);
+        let (Some(user), Some(details)) = (user, &mail.details) else {
+            return Ok(None);
+        };
+        let webhook = serde_json::from_str(details).map_err(Error::internal)?;
+        Ok(Some(Content {
+            webhook: Some(webhook),
+            ..Content::to(mail.kind, to, Some(user))
         }))
     }
 
@@ -139,6 +155,7 @@ impl Content {
             inviter: None,
             link: None,
             hours: None,
+            webhook: None,
         }
     }
 }

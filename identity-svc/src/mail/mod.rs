@@ -5,12 +5,14 @@
 
 mod compose;
 mod content;
+mod disabled_webhook;
 mod queue;
 mod template;
 mod transport;
 mod worker;
 
-pub(crate) use queue::{enqueue_in_tx, erase_in_tx, wait_for};
+pub(crate) use disabled_webhook::{DisabledWebhook, Line};
+pub(crate) use queue::{enqueue_in_tx, enqueue_to_admins_in_tx, erase_in_tx, wait_for};
 pub(crate) use transport::Transport;
 pub(crate) use worker::Worker;
 
@@ -47,16 +49,19 @@ pub(crate) enum Kind {
     ChangeEmail,
     EmailChangeRequested,
     PasswordChanged,
+    /// Tells admins that a webhook was disabled.
+    WebhookDisabled,
 }
 
 impl Kind {
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 7] = [
         Self::Invite,
         Self::ConfirmEmail,
         Self::ResetPassword,
         Self::ChangeEmail,
         Self::EmailChangeRequested,
         Self::PasswordChanged,
+        Self::WebhookDisabled,
     ];
 
     /// Returns the name in the table, in metrics, and of the template.
@@ -68,6 +73,7 @@ impl Kind {
             Self::ChangeEmail => "change_email",
             Self::EmailChangeRequested => "email_change_requested",
             Self::PasswordChanged => "password_changed",
+            Self::WebhookDisabled => "webhook_disabled",
         }
     }
 
@@ -80,7 +86,7 @@ impl Kind {
     const fn is_on_request(self) -> bool {
         match self {
             Self::Invite | Self::ConfirmEmail | Self::ResetPassword | Self::ChangeEmail => true,
-            Self::EmailChangeRequested | Self::PasswordChanged => false,
+            Self::EmailChangeRequested | Self::PasswordChanged | Self::WebhookDisabled => false,
         }
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sqlx::{PgConnection, PgExecutor};
 
-use super::{Kind, Mail};
+use super::{DisabledWebhook, Kind, Mail};
 use crate::{
     error::{Error, Result},
     user::UserId,
@@ -15,6 +15,9 @@ pub(super) const LEASE: Duration = Duration::from_mins(1);
 
 /// How long rows stay that are sent or given up.
 const RETENTION: &str = "7 days";
+
+/// Admins who get a notice.
+const MAX_ADMINS: i64 = 20;
 
 /// Rows that a purge deletes at once.
 const PURGE_BATCH: i64 = 2_000;
@@ -27,6 +30,8 @@ pub(super) struct Queued {
     pub(super) recipient: String,
     pub(super) user_id: Option<UserId>,
     pub(super) code: Option<String>,
+    /// JSON.
+    pub(super) details: Option<String>,
     /// This attempt included: tells it from the attempt of another process.
     pub(super) attempts: i32,
 }
@@ -51,6 +56,29 @@ pub(crate) async fn enqueue_in_tx(conn: &mut PgConnection, mail: &Mail) -> Resul
         mail.recipient().as_str(),
         mail.user() as _,
         mail.code(),
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+/// Queues a notice to each admin with a confirmed email, the first ones if there are many, in the
+/// transaction that disables the webhook.
+pub(crate) async fn enqueue_to_admins_in_tx(
+    conn: &mut PgConnection,
+    webhook: &DisabledWebhook,
+) -> Result<()> {
+    let details = serde_json::to_string(webhook).map_err(Error::internal)?;
+    // As in `User::gets_notices`, which is asked again when the mail is sent.
+    sqlx::query!(
+        "insert into identity.mails (kind, recipient, details)
+         select $1::text, email, $2::text from identity.users
+         where 'admin' = any (roles) and state = 'active' and approved and not blocked
+             and email_confirmed_at is not null
+         order by created_at, id limit $3",
+        Kind::WebhookDisabled.as_str(),
+        details,
+        MAX_ADMINS,
     )
     .execute(conn)
     .await?;
@@ -118,7 +146,7 @@ pub(super) async fn take_due(
                select id from identity.mails
                where due_at <= now() and sent_at is null and failed_at is null
                order by due_at limit $2 for update skip locked)
-           returning id, kind, recipient, user_id, code, attempts"#,
+           returning id, kind, recipient, user_id, code, details, attempts"#,
         LEASE.as_secs_f64(),
         i64::try_from(limit).unwrap_or(i64::MAX),
     )
@@ -132,6 +160,7 @@ pub(super) async fn take_due(
             recipient: row.recipient,
             user_id: row.user_id,
             code: row.code,
+            details: row.details,
             attempts: row.attempts,
         })
     });

@@ -3,9 +3,10 @@
 //! A `.txt` file begins with its subject and an empty line; the `.html` file beside it says the same.
 //! minijinja escapes values in HTML, and rendering fails where a value is missing.
 
-use minijinja::{Environment, UndefinedBehavior, context};
+use chrono::SecondsFormat;
+use minijinja::{Environment, UndefinedBehavior, Value, context};
 
-use super::content::Content;
+use super::{DisabledWebhook, content::Content};
 
 const DEFAULT_LANGUAGE: &str = "en";
 
@@ -29,6 +30,7 @@ const TEMPLATES: &[(&str, &str)] = templates!("en":
     "change_email.txt" "change_email.html"
     "email_change_requested.txt" "email_change_requested.html"
     "password_changed.txt" "password_changed.html"
+    "webhook_disabled.txt" "webhook_disabled.html"
 );
 
 /// Renders mails.
@@ -69,6 +71,7 @@ impl Templates {
             inviter => content.inviter.as_deref().map_or_else(String::new, display_name),
             link => content.link.as_deref().unwrap_or_default(),
             hours => content.hours.unwrap_or_default(),
+            webhook => content.webhook.as_ref().map(webhook_values),
         };
         let render = |format: &str| {
             let template = format!("{language}/{name}.{format}");
@@ -95,6 +98,18 @@ impl Templates {
     }
 }
 
+fn webhook_values(webhook: &DisabledWebhook) -> Value {
+    let since = webhook.failing_since;
+    context! {
+        id => webhook.id.as_str(),
+        host => webhook.host.as_str(),
+        description => webhook.description.as_str(),
+        reason => webhook.reason.as_str(),
+        failing_since => since.to_rfc3339_opts(SecondsFormat::Secs, true),
+        last_error => webhook.last_error.as_str(),
+    }
+}
+
 /// Returns a name as it is shown to others, in one line: users choose theirs, and must not write
 /// links or texts of their own into the shop's mails.
 pub(super) fn display_name(name: &str) -> String {
@@ -110,7 +125,10 @@ pub(super) fn display_name(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{mail::Kind, user::Email};
+    use crate::{
+        mail::{Kind, Line},
+        user::Email,
+    };
 
     fn content(kind: Kind) -> Content {
         Content {
@@ -121,6 +139,18 @@ mod tests {
             inviter: Some("Bob".to_owned()),
             link: Some("https://shop.example/page?token=a&b=\"c\"".to_owned()),
             hours: Some(1),
+            webhook: Some(webhook("gone")),
+        }
+    }
+
+    fn webhook(reason: &str) -> DisabledWebhook {
+        DisabledWebhook {
+            id: "019c".to_owned(),
+            host: "hooks.x.com".to_owned(),
+            description: Line::new("<b>shop</b> & \"co\""),
+            reason: reason.to_owned(),
+            failing_since: "2026-01-31T12:00:00Z".parse().unwrap(),
+            last_error: Line::new("status 410"),
         }
     }
 
@@ -143,6 +173,35 @@ mod tests {
                 text.contains("Tea & Co") && html.contains("Tea &amp; Co"),
                 "{kind}"
             );
+        }
+    }
+
+    #[test]
+    fn the_notice_of_a_disabled_webhook_says_which_and_why() {
+        let templates = Templates::new("Shop").unwrap();
+        for (reason, why) in [("gone", "410 (Gone)"), ("failing", "three days")] {
+            let mut content = content(Kind::WebhookDisabled);
+            content.webhook = Some(webhook(reason));
+            let Rendered {
+                subject,
+                text,
+                html,
+            } = templates.render(&content).unwrap();
+            assert_eq!(subject, "Webhook disabled: hooks.x.com");
+            for shown in [
+                why,
+                "hooks.x.com",
+                "2026-01-31T12:00:00Z",
+                "status 410",
+                "PATCH /webhooks/019c",
+            ] {
+                assert!(text.contains(shown), "{shown}: {text}");
+                assert!(html.contains(shown), "{shown}: {html}");
+            }
+            assert!(text.contains("<b>shop</b> & \"co\""), "{text}");
+            assert!(text.contains("{\"enabled\": true}"), "{text}");
+            let escaped = "&lt;b&gt;shop&lt;&#x2f;b&gt; &amp; &quot;co&quot;";
+            assert!(html.contains(escaped) && !html.contains("<b>"), "{html}");
         }
     }
 

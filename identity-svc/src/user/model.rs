@@ -98,6 +98,12 @@ impl Action {
 }
 
 impl User {
+    /// Tells whether notices to admins go to this user.
+    pub(crate) fn gets_notices(&self) -> bool {
+        let is_active = self.approved && !self.blocked;
+        self.roles.contains(&Role::Admin) && is_active && self.email_confirmed_at.is_some()
+    }
+
     /// Applies an action. Returns `false` if it changes nothing.
     pub(crate) fn apply(&mut self, action: Action, now: DateTime<Utc>) -> bool {
         let (flag, value) = match action {

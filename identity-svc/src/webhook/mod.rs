@@ -6,6 +6,7 @@
 mod address;
 mod convert;
 pub(crate) mod delivery;
+mod disabling;
 pub(crate) mod grpc;
 mod model;
 mod ping_limit;

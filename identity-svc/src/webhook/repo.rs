@@ -1,8 +1,9 @@
 //! SQL of webhooks.
 
+use std::collections::HashMap;
+
 use chrono::{DateTime, TimeDelta, Utc};
 use platform::{
-    audit::{self, Entry},
     error::Failure,
     list::{Key, List, Page},
     pg,
@@ -15,10 +16,7 @@ use super::{
     WebhookId,
     model::{DisabledReason, MAX_WEBHOOKS, Webhook},
 };
-use crate::{
-    SCHEMA,
-    error::{Error, Result},
-};
+use crate::error::{Error, Result};
 
 /// How long nothing may reach a webhook before it is disabled.
 const FAILING_FOR: TimeDelta = TimeDelta::days(3);
@@ -38,6 +36,19 @@ pub(super) struct Attempts {
     pub(super) reached: Vec<Uuid>,
     pub(super) failed: Vec<Uuid>,
     pub(super) gone: Vec<Uuid>,
+    /// The last error of each that was not reached.
+    pub(super) errors: HashMap<Uuid, String>,
+}
+
+/// A webhook that was disabled, because it does not receive events.
+#[derive(Debug)]
+pub(super) struct Disabled {
+    pub(super) id: Uuid,
+    pub(super) url: String,
+    pub(super) description: String,
+    /// `gone` or `failing`.
+    pub(super) reason: String,
+    pub(super) failing_since: DateTime<Utc>,
 }
 
 /// Inserts a webhook, unless there are as many as there may be.
@@ -190,8 +201,8 @@ pub(super) async fn list(
         .await
 }
 
-/// Notes since when webhooks fail, and disables those that are gone or have failed for long.
-pub(super) async fn note_attempts_in_tx(
+/// Notes since when webhooks fail.
+pub(super) async fn note_failing_in_tx(
     conn: &mut PgConnection,
     attempts: &Attempts,
     now: DateTime<Utc>,
@@ -204,28 +215,31 @@ pub(super) async fn note_attempts_in_tx(
         &attempts.failed,
         now,
     )
-    .execute(&mut *conn)
+    .execute(conn)
     .await?;
-    let disabled = sqlx::query!(
+    Ok(())
+}
+
+/// Disables the webhooks that are gone or have failed for long.
+pub(super) async fn disable_in_tx(
+    conn: &mut PgConnection,
+    attempts: &Attempts,
+    now: DateTime<Utc>,
+) -> Result<Vec<Disabled>> {
+    Ok(sqlx::query_as!(
+        Disabled,
         r#"update identity.webhooks
            set enabled = false, disabled_at = $3,
                updated_at = greatest($3, updated_at + interval '1 millisecond'),
                disabled_reason = case when id = any($1) then 'gone' else 'failing' end
            where enabled and (id = any($1) or (id = any($2) and failing_since <= $4))
-           returning id, disabled_reason as "reason!""#,
+           returning id, url, description, disabled_reason as "reason!",
+               coalesce(failing_since, $3) as "failing_since!""#,
         &attempts.gone,
         &attempts.failed,
         now,
         now - FAILING_FOR,
     )
-    .fetch_all(&mut *conn)
-    .await?;
-    for row in disabled {
-        let (webhook, reason) = (row.id, row.reason);
-        tracing::warn!(%webhook, reason, "webhooks: disabled, because it does not receive events");
-        metrics::counter!("webhooks_disabled_total", "reason" => reason.clone()).increment(1);
-        let entry = Entry::new("webhook", "disabled", webhook).detail("reason", reason);
-        audit::record_in_tx(conn, SCHEMA, entry).await?;
-    }
-    Ok(())
+    .fetch_all(conn)
+    .await?)
 }

@@ -23,7 +23,9 @@ use super::{
 use crate::{
     error::Result,
     webhook::{
-        Sender, WebhookId, repo as webhooks, secret,
+        Sender, WebhookId, disabling,
+        repo::Attempts,
+        secret,
         sender::{Attempt, Message},
     },
 };
@@ -156,7 +158,7 @@ impl Worker {
         let now = self.clock.now();
         let mut tx = pg::tx(&self.pool).await?;
         pg::bounded(repo::record_in_tx(&mut tx, outcomes, now)).await?;
-        webhooks::note_attempts_in_tx(&mut tx, &noted(outcomes), now).await?;
+        disabling::note_attempts_in_tx(&mut tx, &noted(outcomes), now).await?;
         Ok(pg::bounded(tx.commit()).await?)
     }
 
@@ -176,13 +178,16 @@ impl Worker {
 }
 
 /// Sorts the webhooks by the results of their attempts.
-fn noted(outcomes: &[Outcome]) -> webhooks::Attempts {
-    let mut noted = webhooks::Attempts::default();
+fn noted(outcomes: &[Outcome]) -> Attempts {
+    let mut noted = Attempts::default();
     for outcome in outcomes {
         let id = outcome.webhook_id.uuid();
-        if outcome.attempt.error.is_none() {
+        let Some(error) = &outcome.attempt.error else {
             noted.reached.push(id);
-        } else if outcome.attempt.is_gone() {
+            continue;
+        };
+        noted.errors.insert(id, error.clone());
+        if outcome.attempt.is_gone() {
             noted.gone.push(id);
         } else {
             noted.failed.push(id);

@@ -53,7 +53,7 @@ async fn a_failure_is_retried_with_growing_delays(pool: PgPool) {
     app.finish().await;
 }
 
-async fn disabled(app: &TestApp, id: &str) -> Webhook {
+pub(super) async fn disabled(app: &TestApp, id: &str) -> Webhook {
     testing::eventually("it is disabled", TIMEOUT, async || {
         !get(app, id).await.enabled
     })
@@ -75,6 +75,8 @@ async fn gone_disables_at_once(pool: PgPool) {
     let audited = "select count(*) from identity.audit_log where action = 'webhook.disabled'
                    and actor = 'service:identity-svc' and details ->> 'reason' = 'gone'";
     assert_eq!(app.count(audited).await, 1);
+    let mails = "select count(*) from identity.mails";
+    assert_eq!(app.count(mails).await, 0, "there is no admin");
     app.finish().await;
 }
 

@@ -4,6 +4,7 @@ mod changes;
 mod delivery;
 mod failures;
 mod isolation;
+mod notices;
 
 use platform::{clock::Clock, testing};
 use proto::{

@@ -53,12 +53,12 @@ impl Programs {
     pub(crate) fn output(
         &self,
         service: Service,
-        argument: &str,
+        arguments: &[&str],
         env: Vec<Variable>,
     ) -> Result<Output> {
         let name = service.program();
         let mut command = self.command(name, env)?;
-        let output = command.arg(argument).stdin(Stdio::null()).output();
+        let output = command.args(arguments).stdin(Stdio::null()).output();
         output.with_context(|| format!("cannot start {name}"))
     }
 
@@ -73,7 +73,11 @@ impl Programs {
     }
 
     fn migrate_one(&self, wiring: &Wiring, service: Service) -> Result<()> {
-        let output = self.output(service, "migrate", wiring.migration_environment(service)?)?;
+        let output = self.output(
+            service,
+            &["migrate"],
+            wiring.migration_environment(service)?,
+        )?;
         let text =
             String::from_utf8_lossy(&output.stderr) + String::from_utf8_lossy(&output.stdout);
         ensure!(

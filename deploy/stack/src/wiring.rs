@@ -88,6 +88,8 @@ pub struct Wiring {
     pub(crate) roles: Roles,
     /// The directory of mails, which are not sent.
     pub mails: PathBuf,
+    /// Whether the services have certificates, so that clients must use TLS.
+    pub(crate) tls: bool,
 }
 
 /// Assigns ports to the processes of a stack. With a REST port, the default gRPC ports are preferred.
@@ -131,7 +133,12 @@ impl Wiring {
 
     /// Returns the gRPC address of a service (of its first replica).
     pub fn grpc_url(&self, service: Service) -> String {
-        self.url_of(Some(service))
+        let url = self.url_of(Some(service));
+        if self.tls {
+            url.replacen("http:", "https:", 1)
+        } else {
+            url
+        }
     }
 
     fn url_of(&self, service: Option<Service>) -> String {
@@ -266,6 +273,7 @@ mod tests {
             database: "guerdon".to_owned(),
             roles: Roles::new("secret"),
             mails: PathBuf::from("/stack/mail"),
+            tls: false,
         }
     }
 
@@ -292,6 +300,16 @@ mod tests {
         assert_eq!(value(&env, "MAIL_DIR"), None);
         let nats = "nats://orders-svc:ORDERS_NATS_PASSWORD@127.0.0.1:1";
         assert_eq!(value(&env, "NATS_URL").as_deref(), Some(nats));
+    }
+
+    #[test]
+    fn services_with_certificates_are_called_with_tls() {
+        let mut wiring = wiring(&Replicas::new());
+        wiring.tls = true;
+        let env = wiring.environment(&wiring.instances[1]).unwrap();
+        let url = value(&env, "WALLET_GRPC_URL").unwrap();
+        assert!(url.starts_with("https://127.0.0.1:"), "{url}");
+        assert!(wiring.rest_url().starts_with("http://"), "the gateway");
     }
 
     #[test]

@@ -99,6 +99,7 @@ mod tests {
             database: "guerdon".to_owned(),
             roles: Roles::new("secret"),
             mails: ".stack/mail".into(),
+            tls: false,
             secrets,
         }
     }

@@ -4,6 +4,7 @@ mod launch;
 
 use std::{
     collections::BTreeMap,
+    env,
     process::ExitStatus,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
@@ -22,6 +23,8 @@ use crate::{
     wiring::{self, Instance, Variable, Wiring},
 };
 
+/// The setting by which services serve with TLS.
+const CERTIFICATE: &str = "TLS_CERT_FILE";
 /// The services drain for at most 25 s.
 const STOP_TIMEOUT: Duration = Duration::from_secs(27);
 
@@ -142,15 +145,21 @@ impl Stack {
 
     /// Runs `wallet-svc verify`. Fails with its report when the ledger is inconsistent.
     pub fn verify_ledger(&self) -> Result<()> {
+        self.run(Service::Wallet, &["verify"])
+    }
+
+    /// Runs a command of a service with the settings of its process. Fails with its output.
+    pub fn run(&self, service: Service, arguments: &[&str]) -> Result<()> {
         let wiring = &self.wiring;
-        let settings = wiring.environment(wiring.instance(Service::Wallet.program())?)?;
-        let output = self.programs.output(Service::Wallet, "verify", settings)?;
-        let (report, errors) = (&output.stdout, &output.stderr);
+        let settings = wiring.environment(wiring.instance(service.program())?)?;
+        let output = self.programs.output(service, arguments, settings)?;
         ensure!(
             output.status.success(),
-            "the ledger is inconsistent: {}{}",
-            String::from_utf8_lossy(report),
-            String::from_utf8_lossy(errors)
+            "{} {}: {}{}",
+            service.program(),
+            arguments.join(" "),
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr)
         );
         Ok(())
     }
@@ -188,6 +197,8 @@ impl Drop for Stack {
 fn wire(options: &mut StackOptions) -> Result<Wiring> {
     let environment = &mut options.environment;
     let mails = environment.options.workspace.mails()?;
+    let mut settings = options.settings.iter();
+    let tls = settings.any(|(name, _)| name == CERTIFICATE) || env::var_os(CERTIFICATE).is_some();
     Ok(Wiring {
         instances: wiring::instances(
             &mut environment.options.ports,
@@ -202,5 +213,6 @@ fn wire(options: &mut StackOptions) -> Result<Wiring> {
         database: options.database.clone().unwrap_or_else(unique_database),
         roles: options.roles(),
         mails,
+        tls,
     })
 }

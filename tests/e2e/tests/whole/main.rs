@@ -3,12 +3,14 @@
 mod access;
 mod architecture;
 mod audit;
+mod backup;
 mod deletion;
 mod demo;
 mod dry_run;
 mod errors;
 mod flow;
 mod handover;
+mod mtls;
 mod nats_users;
 mod orders;
 mod outage;

@@ -114,7 +114,7 @@ async fn concurrent_requests_with_one_key_have_one_effect(
 #[sqlx::test(migrations = false)]
 async fn a_key_with_another_body_is_refused(_: PgPoolOptions, options: PgConnectOptions) {
     let harness = harness(options).await;
-    for round in 0..20 {
+    for round in 0..100 {
         let (one, other) = (key(&round.to_string(), "00"), key(&round.to_string(), "01"));
         let (one, other) = tokio::join!(
             call(&harness, Some(&one), 1),
@@ -126,6 +126,71 @@ async fn a_key_with_another_body_is_refused(_: PgPoolOptions, options: PgConnect
         };
         assert_eq!(refused.code, Code::IdempotencyKeyReused);
         assert_eq!(effects(&harness).await, round + 1);
+    }
+}
+
+/// The last step of a request before its process dies.
+#[derive(Debug, Clone, Copy)]
+enum Last {
+    KeyStored,
+    EffectMade,
+    ReplyRecorded,
+    Committed,
+}
+
+/// Makes a request up to a step. The database sees what a process that dies leaves: its connection ends.
+async fn call_until(harness: &Harness, key: &Key, n: i64, last: Last) {
+    let mut tx = pg::tx(&harness.pool).await.unwrap();
+    let begun = begin_in_tx(&mut tx, harness.schema, key).await.unwrap();
+    assert_eq!(begun, Begin::Fresh);
+    if matches!(last, Last::KeyStored) {
+        return end_connection(&mut tx).await;
+    }
+    let reply = effect_in_tx(harness, &mut tx, n).await.unwrap();
+    if matches!(last, Last::EffectMade) {
+        return end_connection(&mut tx).await;
+    }
+    complete_in_tx(&mut tx, harness.schema, key.scope(), &reply)
+        .await
+        .unwrap();
+    if matches!(last, Last::ReplyRecorded) {
+        return end_connection(&mut tx).await;
+    }
+    // The reply is lost on its way.
+    tx.commit().await.unwrap();
+}
+
+async fn end_connection(conn: &mut PgConnection) {
+    let ended = sqlx::query("select pg_terminate_backend(pg_backend_pid())");
+    assert!(ended.execute(conn).await.is_err());
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_crash_at_any_step_leaves_one_effect_for_whoever_repeats(
+    _: PgPoolOptions,
+    options: PgConnectOptions,
+) {
+    let harness = harness(options).await;
+    let mut requests = 0;
+    for last in [
+        Last::KeyStored,
+        Last::EffectMade,
+        Last::ReplyRecorded,
+        Last::Committed,
+    ] {
+        for _ in 0..50 {
+            requests += 1;
+            let key = key(&requests.to_string(), "00");
+            call_until(&harness, &key, requests, last).await;
+            let is_made = matches!(last, Last::Committed);
+            assert_eq!(effects(&harness).await, requests - i64::from(!is_made));
+            for replayed in [is_made, true] {
+                let message = resource(requests);
+                let reply = call(&harness, Some(&key), requests).await.unwrap();
+                assert_eq!(reply, Reply { message, replayed }, "{last:?}");
+            }
+            assert_eq!(effects(&harness).await, requests);
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use utoipa::openapi::{
     Content, ContentBuilder, ObjectBuilder, Ref, Response, ResponseBuilder, Responses,
     ResponsesBuilder, Schema,
     example::ExampleBuilder,
-    schema::{ArrayBuilder, SchemaType, Type},
+    schema::{ArrayBuilder, KnownFormat, SchemaFormat, SchemaType, Type},
 };
 
 use super::Shape;
@@ -68,7 +68,12 @@ fn success(route: &Route) -> Response {
                 .build();
             let success = success.content("application/json", content);
             if route.form == Form::Printable {
-                success.content("text/html", page())
+                success
+                    .content("text/html", printed(None, "<!doctype html>"))
+                    .content(
+                        "application/pdf",
+                        printed(Some(KnownFormat::Binary), "%PDF-1.7"),
+                    )
             } else {
                 success
             }
@@ -77,12 +82,14 @@ fn success(route: &Route) -> Response {
     .build()
 }
 
-/// Describes a page to print.
-fn page() -> Content {
-    let text = ObjectBuilder::new().schema_type(Type::String).build();
-    let example = ExampleBuilder::new().value(Some(json!("<!doctype html>")));
+/// Describes a page to print, or a file.
+fn printed(format: Option<KnownFormat>, example: &str) -> Content {
+    let text = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .format(format.map(SchemaFormat::KnownFormat));
+    let example = ExampleBuilder::new().value(Some(json!(example)));
     ContentBuilder::new()
-        .schema(Some(text))
+        .schema(Some(text.build()))
         .examples_from_iter([("example", example.build())])
         .build()
 }

@@ -31,8 +31,10 @@ const GZIP: &str = "gzip";
 
 /// Returns the layer that compresses; [`choose`] decides whether it does.
 pub(crate) fn layer() -> CompressionLayer<impl Predicate> {
-    // Events are sent when they happen, not when a block is full.
-    let predicate = SizeAbove::new(MIN_BYTES).and(NotForContentType::SSE);
+    // Events are sent when they happen, not when a block is full. The streams of a PDF are compressed.
+    let predicate = SizeAbove::new(MIN_BYTES)
+        .and(NotForContentType::SSE)
+        .and(NotForContentType::const_new("application/pdf"));
     CompressionLayer::new()
         .quality(CompressionLevel::Precise(LEVEL))
         .compress_when(predicate)

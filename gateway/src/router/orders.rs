@@ -68,7 +68,11 @@ fn order_history_routes() -> Vec<Route> {
             .page::<OrderHistoryEntry>(&lists::ORDER_HISTORY),
         get("/orders/{id}/receipt", User, orders::receipt)
             .printable::<OrderReceipt>()
-            .query_param("format", "`json` or `html`; default by `Accept`.", "html"),
+            .query_param(
+                "format",
+                "`json`, `html` or `pdf`; default by `Accept`.",
+                "pdf",
+            ),
         post("/orders/{id}/notes", Admin, orders::create_note)
             .body::<OrderNote>()
             .created::<OrderHistoryEntry>(),

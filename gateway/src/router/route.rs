@@ -63,7 +63,7 @@ pub(crate) enum Form {
     Ndjson,
     /// Server-sent events.
     EventStream,
-    /// A resource in `data`, or as a page to print.
+    /// A resource in `data`, as a page to print, or as a PDF.
     Printable,
     /// The resource itself, as another standard has it.
     Document,
@@ -202,7 +202,7 @@ impl Route {
         self.response::<T>()
     }
 
-    /// Responds 200 with a resource, or as a page to print.
+    /// Responds 200 with a resource, as a page to print, or as a PDF.
     pub(super) fn printable<T: ToSchema>(mut self) -> Self {
         self.form = Form::Printable;
         self.response::<T>()

@@ -1,5 +1,5 @@
-//! `GET /orders/:id/receipt`: as JSON, and as a page to print. The gateway renders it, because it chooses
-//! among the forms of all resources, and knows the buyer; orders-svc has the amounts.
+//! `GET /orders/:id/receipt`: as JSON, as a page to print, and as a PDF. The gateway renders it, because it
+//! chooses among the forms of all resources, and knows the buyer; orders-svc has the amounts.
 
 use axum::{
     extract::RawQuery,
@@ -23,11 +23,17 @@ use crate::{
 };
 
 mod page;
+mod pdf;
+mod prepare;
+mod view;
+
+use view::View;
 
 const JSON: &str = "application/json";
 const HTML: &str = "text/html";
+const PDF: &str = "application/pdf";
 /// The forms of a receipt. Programs that accept anything get JSON.
-pub(crate) const FORMS: &[&str] = &[JSON, HTML];
+pub(crate) const FORMS: &[&str] = &[JSON, HTML, PDF];
 
 /// What was ordered, paid and refunded. Money is in `assetCode` unless noted.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
@@ -65,7 +71,7 @@ pub(crate) struct OrderReceipt {
     paid_at: Option<Time>,
     canceled_at: Option<Time>,
     updated_at: Option<Time>,
-    /// For the page only.
+    /// For the page and the PDF only.
     #[serde(skip)]
     decimal_places: usize,
 }
@@ -101,7 +107,7 @@ pub(crate) struct ReceiptTax {
 
 /// Get the receipt of an order.
 ///
-/// As JSON, or as a page to print: by `Accept`, or by `format`, which is `json` or `html`.
+/// As JSON, as a page to print, or as a PDF: by `Accept`, or by `format`, which is `json`, `html` or `pdf`.
 pub(crate) async fn receipt(
     call: Call,
     path: PathParams,
@@ -109,9 +115,19 @@ pub(crate) async fn receipt(
     RawQuery(raw): RawQuery,
 ) -> Result<Response, Problem> {
     let form = form(&headers, &raw.unwrap_or_default())?;
-    let request = call.request(GetOrderReceiptRequest {
-        order_id: id(&path)?,
-    });
+    let receipt = find(&call, id(&path)?).await?;
+    let mut response = match form {
+        HTML => page::respond(&View::from(&receipt)),
+        PDF => pdf::respond(View::from(&receipt)).await?,
+        _ => Data::new(receipt).into_response(),
+    };
+    let vary = header::HeaderValue::from_static("accept, accept-encoding");
+    response.headers_mut().insert(header::VARY, vary);
+    Ok(response)
+}
+
+async fn find(call: &Call, order_id: String) -> Result<OrderReceipt, Problem> {
+    let request = call.request(GetOrderReceiptRequest { order_id });
     let mut history = call.clients.order_history();
     let receipt = result::resource(history.get_order_receipt(request), |response| {
         response.receipt
@@ -119,16 +135,8 @@ pub(crate) async fn receipt(
     .await?;
     let order = receipt.order.clone().unwrap_or_default();
     let mut order = Order::from(order);
-    buyer::embed(&call, std::slice::from_mut(&mut order)).await;
-    let receipt = OrderReceipt::new(order, receipt);
-    let mut response = if form == HTML {
-        page::respond(&receipt)
-    } else {
-        Data::new(receipt).into_response()
-    };
-    let vary = header::HeaderValue::from_static("accept, accept-encoding");
-    response.headers_mut().insert(header::VARY, vary);
-    Ok(response)
+    buyer::embed(call, std::slice::from_mut(&mut order)).await;
+    Ok(OrderReceipt::new(order, receipt))
 }
 
 /// Chooses the form by the query, else by `Accept`.
@@ -137,7 +145,11 @@ fn form(headers: &HeaderMap, raw: &str) -> Result<&'static str, Failure> {
         None => Ok(media_type::preferred(headers, FORMS).unwrap_or(JSON)),
         Some("json") => Ok(JSON),
         Some("html") => Ok(HTML),
-        Some(_) => Err(refuse("format", FieldCode::Enum, "must be json or html")),
+        Some("pdf") => Ok(PDF),
+        Some(_) => {
+            let detail = "must be json, html or pdf";
+            Err(refuse("format", FieldCode::Enum, detail))
+        }
     }
 }
 

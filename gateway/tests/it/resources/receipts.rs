@@ -76,6 +76,8 @@ async fn the_form_follows_accept_and_format() {
         ("", "application/json", "application/json"),
         ("?format=html", "*/*", "text/html; charset=utf-8"),
         ("?format=json", "text/html,*/*;q=0.8", "application/json"),
+        ("", "application/pdf", "application/pdf"),
+        ("?format=pdf", "text/html,*/*;q=0.8", "application/pdf"),
     ] {
         let path = format!("/orders/{ID}/receipt{query}");
         let request = app.admin("GET", &path).header("accept", accept);
@@ -89,8 +91,48 @@ async fn the_form_follows_accept_and_format() {
     let path = format!("/orders/{ID}/receipt");
     let unknown = app.get(&format!("{path}?format=docx")).await;
     unknown.problem(400, "invalid_query");
-    let pdf = app.admin("GET", &path).header("accept", "application/pdf");
-    app.exchange(pdf).await.problem(406, "not_acceptable");
+    assert_eq!(unknown.body["errors"][0]["field"], "format");
+    assert_eq!(
+        unknown.body["errors"][0]["message"],
+        "must be json, html or pdf"
+    );
+    let word = app
+        .admin("GET", &path)
+        .header("accept", "application/msword");
+    let refused = app.exchange(word).await;
+    refused.problem(406, "not_acceptable");
+    assert_eq!(
+        refused.body["detail"],
+        "this route responds with application/json or text/html or application/pdf"
+    );
+}
+
+#[tokio::test]
+async fn the_file_is_named_is_not_compressed_again_and_keeps_its_tag() {
+    let app = TestApp::start().await;
+    app.services.reply(RPC, &receipt());
+    let path = format!("/orders/{ID}/receipt?format=pdf");
+    let get = || app.admin("GET", &path).header("accept-encoding", "gzip");
+    let response = get().send().await.unwrap();
+    assert_eq!(response.status(), 200);
+    let headers = response.headers().clone();
+    assert_eq!(headers["content-type"], "application/pdf");
+    assert_eq!(
+        headers["content-disposition"],
+        "inline; filename=\"receipt-7KQ2M9XW.pdf\""
+    );
+    assert_eq!(headers["vary"], "accept, accept-encoding");
+    assert!(!headers.contains_key("content-encoding"));
+    let file = response.bytes().await.unwrap();
+    assert!(file.starts_with(b"%PDF-1.") && file.ends_with(b"%%EOF"));
+
+    let again = get().header("if-none-match", &headers["etag"]);
+    let again = again.send().await.unwrap();
+    assert_eq!(again.status(), 304);
+    assert!(again.bytes().await.unwrap().is_empty());
+    let page = app.admin("GET", &path.replace("pdf", "html"));
+    let page = page.header("if-none-match", &headers["etag"]);
+    assert_eq!(page.send().await.unwrap().status(), 200);
 }
 
 #[tokio::test]
@@ -114,7 +156,7 @@ async fn the_page_escapes_everything_and_loads_nothing() {
         "Corner &amp; Shop",
         "broken, &lt;b&gt;late&lt;/b&gt;",
         "7KQ2M9XW",
-        "<td>21 %</td><td>10.00</td><td>2.10</td>",
+        "<td class=\"prose\">21 %</td><td>10.00</td><td>2.10</td>",
         "12.10 usd",
         "\u{2212}3.50 usd",
         "Bonus: 5 points.",

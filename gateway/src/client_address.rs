@@ -6,10 +6,8 @@ use std::{
 };
 
 use axum::{
-    extract::{FromRequestParts, Request, State},
+    extract::{FromRequestParts, Request},
     http::{HeaderMap, request::Parts},
-    middleware::Next,
-    response::Response,
 };
 use ipnet::IpNet;
 use platform::http::PeerAddress;
@@ -35,14 +33,13 @@ impl<S: Sync> FromRequestParts<S> for ClientAddress {
 }
 
 /// Sets [`ClientAddress`].
-pub(crate) async fn assign(State(app): State<App>, mut request: Request, next: Next) -> Response {
+pub(crate) fn assign(app: &App, request: &mut Request) {
     let peer = request.extensions().get::<PeerAddress>();
     let peer = peer.map_or(UNKNOWN, |peer| peer.0.ip());
     let address = client(peer, request.headers(), &app.trusted_proxies);
     request
         .extensions_mut()
         .insert(ClientAddress(network(address)));
-    next.run(request).await
 }
 
 /// Returns the last address of `X-Forwarded-For` that is not a trusted proxy's. Only what trusted proxies

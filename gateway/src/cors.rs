@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::ensure;
 use axum::{
-    extract::{Request, State},
+    extract::Request,
     http::{
         HeaderName, HeaderValue, Method, StatusCode,
         header::{
@@ -14,7 +14,6 @@ use axum::{
             ACCESS_CONTROL_REQUEST_METHOD, ALLOW, ORIGIN, VARY,
         },
     },
-    middleware::Next,
     response::Response,
 };
 use url::Url;
@@ -85,21 +84,21 @@ fn origin(text: &str) -> anyhow::Result<HeaderValue> {
 
 /// Tells browsers what pages of other origins may do.
 pub(crate) async fn apply(
-    State(origins): State<Origins>,
+    origins: &Origins,
     request: Request,
-    next: Next,
+    next: impl AsyncFnOnce(Request) -> Response,
 ) -> Response {
-    if origins == Origins::None {
-        return next.run(request).await;
+    if *origins == Origins::None {
+        return next(request).await;
     }
     let headers = request.headers();
     let allowed = headers.get(ORIGIN).and_then(|origin| origins.allow(origin));
     let is_preflight =
         request.method() == Method::OPTIONS && headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD);
-    let mut response = next.run(request).await;
+    let mut response = next(request).await;
     let status = response.status();
     let headers = response.headers_mut();
-    if origins != Origins::Any {
+    if *origins != Origins::Any {
         headers.append(VARY, HeaderValue::from_static("origin"));
     }
     if let Some(origin) = allowed {

@@ -1,16 +1,16 @@
 //! The middleware around every route: limits, request id, trace, deadline, panics, problems, and bodies
 //! left unread.
 
-use std::time::Duration;
+use std::{any::Any, panic::AssertUnwindSafe, time::Duration};
 
 use axum::{
     Router,
-    body::Body,
     extract::{MatchedPath, Request, State},
     http::{HeaderValue, Method, StatusCode, Uri, header},
-    middleware::{Next, from_fn, from_fn_with_state},
+    middleware::{Next, from_fn_with_state},
     response::{IntoResponse as _, Response},
 };
+use futures::FutureExt as _;
 use platform::{
     error::{Code, Failure},
     grpc::deadline,
@@ -21,7 +21,6 @@ use tower::{
     Layer as _,
     util::{MapRequest, MapRequestLayer, MapResponse, MapResponseLayer},
 };
-use tower_http::catch_panic::CatchPanicLayer;
 use tracing::{Instrument as _, field::Empty};
 
 use crate::{
@@ -41,16 +40,10 @@ pub(crate) fn service(
     origins: Origins,
     deadline: Duration,
 ) -> MapRequest<MapResponse<Router, Complete>, CutSlash> {
-    let panicked = |cause: Box<dyn std::any::Any + Send>| -> Response<Body> {
-        let cause = cause
-            .downcast_ref::<&str>()
-            .copied()
-            .unwrap_or("a handler panicked")
-            .to_owned();
-        Problem(Failure::internal(cause)).into_response()
+    let edge = Edge {
+        app: app.clone(),
+        origins,
     };
-    // The last layer is the outermost. Problems are rendered outside of all that makes them, but
-    // inside the span whose trace id they show.
     let router: Router = router::router(app)
         .layer(from_fn_with_state(deadline, limit))
         .merge(
@@ -58,21 +51,64 @@ pub(crate) fn service(
                 .fallback(|| async { StatusCode::NOT_FOUND })
                 .layer(from_fn_with_state(app.clone(), rate_limit::by_address)),
         )
-        .layer(from_fn(options))
-        .layer(from_fn(known_methods))
-        .layer(from_fn(host::check))
-        .layer(from_fn_with_state(app.clone(), open_mode::guard))
-        .layer(CatchPanicLayer::custom(panicked))
-        .layer(from_fn(error::render))
-        .layer(from_fn(trace))
-        .layer(from_fn_with_state(app.clone(), request_id::assign))
-        .layer(from_fn_with_state(app.clone(), client_address::assign))
-        .layer(from_fn_with_state(origins, cors::apply))
-        .layer(from_fn(security_headers::set))
-        .layer(from_fn(unread_body::finish))
+        .layer(from_fn_with_state(edge, around))
         .with_state(app.clone());
     let router = MapResponseLayer::new(complete as Complete).layer(router);
     MapRequestLayer::new(cut_slash as CutSlash).layer(router)
+}
+
+/// What the layer around every route needs.
+#[derive(Debug, Clone)]
+struct Edge {
+    app: App,
+    origins: Origins,
+}
+
+/// Calls all that stands around every route, from the outside in: one layer, as a request would clone each.
+async fn around(State(edge): State<Edge>, request: Request, next: Next) -> Response {
+    let Edge { app, origins } = &edge;
+    unread_body::finish(request, async |request| {
+        security_headers::set(request, async |request| {
+            cors::apply(origins, request, async |mut request| {
+                client_address::assign(app, &mut request);
+                request_id::assign(app, request, async |request| {
+                    trace(request, async |request| inside(app, request, next).await).await
+                })
+                .await
+            })
+            .await
+        })
+        .await
+    })
+    .await
+}
+
+/// Calls what stands inside the span of a request. Problems are rendered outside of all that makes them, and
+/// show the trace id of the span.
+async fn inside(app: &App, request: Request, next: Next) -> Response {
+    error::render(request, async |request| {
+        if let Some(refusal) = refusal(app, &request) {
+            return refusal;
+        }
+        let response = AssertUnwindSafe(options(request, next)).catch_unwind();
+        response.await.unwrap_or_else(|cause| panicked(&*cause))
+    })
+    .await
+}
+
+/// Returns the refusal of a request that none of the routes may get.
+fn refusal(app: &App, request: &Request) -> Option<Response> {
+    let checked = open_mode::guard(app, request).and_then(|()| host::check(request));
+    match checked {
+        Err(failure) => Some(Problem(failure).into_response()),
+        Ok(()) => unknown_method(request),
+    }
+}
+
+fn panicked(cause: &(dyn Any + Send)) -> Response {
+    let cause = cause.downcast_ref::<&str>().copied();
+    let cause = cause.unwrap_or("a handler panicked").to_owned();
+    Problem(Failure::internal(cause)).into_response()
 }
 
 type CutSlash = fn(Request) -> Request;
@@ -167,16 +203,15 @@ fn name(method: &Method) -> &'static str {
 const UNKNOWN: &str = "_OTHER";
 
 /// Refuses methods that no route has, whatever the path: those that are not of HTTP, and that of proxies.
-async fn known_methods(request: Request, next: Next) -> Response {
-    let is_known = name(request.method()) != UNKNOWN && request.method() != Method::CONNECT;
-    if is_known {
-        return next.run(request).await;
+fn unknown_method(request: &Request) -> Option<Response> {
+    if name(request.method()) != UNKNOWN && request.method() != Method::CONNECT {
+        return None;
     }
     let refusal = Problem(Failure::new(
         Code::MethodNotAllowed,
         "no route has this method",
     ));
-    ([(header::ALLOW, METHODS)], refusal).into_response()
+    Some(([(header::ALLOW, METHODS)], refusal).into_response())
 }
 
 /// Responds to OPTIONS with the methods of the path, or of all for `*`.
@@ -195,7 +230,7 @@ async fn options(request: Request, next: Next) -> Response {
 
 /// Traces, logs and measures each request, named after its route: ids are no names. Each starts a trace,
 /// linked to the client's: a client must not decide which traces are sampled.
-async fn trace(request: Request, next: Next) -> Response {
+async fn trace(request: Request, next: impl AsyncFnOnce(Request) -> Response) -> Response {
     let route = request
         .extensions()
         .get::<MatchedPath>()
@@ -219,7 +254,7 @@ async fn trace(request: Request, next: Next) -> Response {
     }
     let route = route.to_owned();
     let started = Instant::now();
-    let response = next.run(request).instrument(span.clone()).await;
+    let response = next(request).instrument(span.clone()).await;
     let (status, elapsed) = (response.status(), started.elapsed());
     span.record("http.response.status_code", status.as_u16());
     if status.is_server_error() {

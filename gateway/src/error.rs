@@ -6,7 +6,6 @@ use axum::{
     body::Body,
     extract::Request,
     http::{HeaderValue, StatusCode, header},
-    middleware::Next,
     response::{IntoResponse, Response},
 };
 use platform::{
@@ -134,14 +133,17 @@ fn texts(codes: impl Iterator<Item = &'static str>) -> Object {
 }
 
 /// Writes the body of every error response, those of axum and its layers included.
-pub(crate) async fn render(request: Request, next: Next) -> Response {
+pub(crate) async fn render(
+    request: Request,
+    next: impl AsyncFnOnce(Request) -> Response,
+) -> Response {
     let path = request.uri().path().to_owned();
     let request_id = request
         .extensions()
         .get::<RequestId>()
         .cloned()
         .unwrap_or_default();
-    let response = next.run(request).await;
+    let response = next(request).await;
     let status = response.status();
     let is_error = status.is_client_error() || status.is_server_error();
     if !is_error || response.extensions().get::<OwnBody>().is_some() {

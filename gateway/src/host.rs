@@ -4,22 +4,18 @@
 use axum::{
     extract::Request,
     http::{HeaderMap, HeaderValue, Version, header::HOST, uri::Authority},
-    middleware::Next,
-    response::Response,
 };
 use platform::error::{Code, Failure};
 
-use crate::error::Problem;
-
 /// Refuses requests without a host, with several, and with what is none.
-pub(crate) async fn check(request: Request, next: Next) -> Result<Response, Problem> {
+pub(crate) fn check(request: &Request) -> Result<(), Failure> {
     // HTTP/1.0 has no `Host`, and HTTP/2 checks its authority itself.
     let is_needed = request.version() == Version::HTTP_11;
     if !is_valid(request.headers(), is_needed) {
         let detail = "a request has one Host header, with a host and maybe a port";
-        return Err(Failure::new(Code::MalformedRequest, detail).into());
+        return Err(Failure::new(Code::MalformedRequest, detail));
     }
-    Ok(next.run(request).await)
+    Ok(())
 }
 
 fn is_valid(headers: &HeaderMap, is_needed: bool) -> bool {

@@ -1,9 +1,8 @@
 //! An id for every request, the client's own where it sent a usable one.
 
 use axum::{
-    extract::{Request, State},
+    extract::Request,
     http::{HeaderName, HeaderValue},
-    middleware::Next,
     response::Response,
 };
 
@@ -19,7 +18,11 @@ const MAX_LENGTH: usize = 128;
 pub(crate) struct RequestId(pub(crate) String);
 
 /// Sets [`RequestId`] and returns it in the response.
-pub(crate) async fn assign(State(app): State<App>, mut request: Request, next: Next) -> Response {
+pub(crate) async fn assign(
+    app: &App,
+    mut request: Request,
+    next: impl AsyncFnOnce(Request) -> Response,
+) -> Response {
     let given = request
         .headers()
         .get(X_REQUEST_ID)
@@ -30,7 +33,7 @@ pub(crate) async fn assign(State(app): State<App>, mut request: Request, next: N
     };
     let header = HeaderValue::from_str(&id).expect("visible ASCII or a uuid");
     request.extensions_mut().insert(RequestId(id));
-    let mut response = next.run(request).await;
+    let mut response = next(request).await;
     response.headers_mut().insert(X_REQUEST_ID, header);
     response
 }

@@ -3,7 +3,6 @@
 use axum::{
     extract::Request,
     http::{HeaderName, HeaderValue, header},
-    middleware::Next,
     response::Response,
 };
 
@@ -34,10 +33,10 @@ const OF_PAGES: HeaderValue = HeaderValue::from_static(
 );
 
 /// Sets the headers that a response lacks.
-pub(crate) async fn set(request: Request, next: Next) -> Response {
+pub(crate) async fn set(request: Request, next: impl AsyncFnOnce(Request) -> Response) -> Response {
     let path = request.uri().path();
     let is_page = path == "/" || path == "/docs" || path.starts_with("/docs/");
-    let mut response = next.run(request).await;
+    let mut response = next(request).await;
     let headers = response.headers_mut();
     if is_page {
         headers.insert(header::CONTENT_SECURITY_POLICY, OF_PAGES);

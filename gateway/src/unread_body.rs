@@ -11,7 +11,6 @@ use axum::{
     body::{Body, Bytes, HttpBody},
     extract::Request,
     http::{HeaderValue, StatusCode, Version, header},
-    middleware::Next,
     response::Response,
 };
 use futures::StreamExt as _;
@@ -30,16 +29,19 @@ const LINGER: Duration = Duration::from_secs(2);
 ///
 /// The rest of a body whose announced length is within the limit is read after the response.
 /// Another one may have no end, so its connection is closed.
-pub(crate) async fn finish(request: Request, next: Next) -> Response {
+pub(crate) async fn finish(
+    request: Request,
+    next: impl AsyncFnOnce(Request) -> Response,
+) -> Response {
     // HTTP/2 resets the one stream.
     if request.body().is_end_stream() || request.version() >= Version::HTTP_2 {
-        return next.run(request).await;
+        return next(request).await;
     }
     // Such a client sends its body only when it is asked to, and reading asks.
     let waits_to_send = request.headers().contains_key(header::EXPECT);
     let (lender, mut returned) = oneshot::channel();
     let request = request.map(|body| Body::new(LentBody::new(body, lender)));
-    let mut response = next.run(request).await;
+    let mut response = next(request).await;
     let Ok(rest) = returned.try_recv() else {
         return response;
     };

@@ -5,25 +5,19 @@
 use std::net::IpAddr;
 
 use axum::{
-    extract::{Request, State},
+    extract::Request,
     http::{HeaderMap, HeaderName, Uri, header},
-    middleware::Next,
-    response::Response,
 };
 use platform::error::{Code, Failure};
 
-use crate::{App, error::Problem};
+use crate::App;
 
 /// Checks every request in open mode, those with credentials and those of pages included.
-pub(crate) async fn guard(
-    State(app): State<App>,
-    request: Request,
-    next: Next,
-) -> Result<Response, Problem> {
+pub(crate) fn guard(app: &App, request: &Request) -> Result<(), Failure> {
     if app.gatekeeper.is_open() {
         check(request.headers())?;
     }
-    Ok(next.run(request).await)
+    Ok(())
 }
 
 /// Refuses requests that may come from a foreign web page or through a proxy.

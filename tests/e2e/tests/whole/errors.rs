@@ -5,6 +5,8 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use stack::{Auth, StackOptions};
 
+use crate::bombs;
+
 const INVALID_AMOUNTS: [&str; 12] = [
     "1e3", "+5", "-5", "0", "0.00", ".5", "5.", "1_000", " 5", "0x10", "00005", "",
 ];
@@ -26,6 +28,7 @@ async fn invalid_requests_are_refused_and_change_nothing() {
     check_transfers(&app, &ada, &bob).await;
     check_orders(&app, &ada, &bob["id"]).await;
     check_queries(&app).await;
+    bombs::check(&app).await;
     assert_eq!(app.get("/orders").await.body["total"], 0);
     assert_eq!(app.balance(&ada["primaryWalletId"]).await, usd("10.00"));
     assert_eq!(app.balance(&bob["primaryWalletId"]).await, "0.00000000");

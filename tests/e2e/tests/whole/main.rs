@@ -4,6 +4,7 @@ mod access;
 mod architecture;
 mod audit;
 mod backup;
+mod bombs;
 mod deletion;
 mod demo;
 mod dry_run;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     dto::{self, Mask, Raw, Time},
     order_lines::OrderLine,
-    result::{self, DataResult, ListResult, Located},
+    result::{self, DataResult, ListResult, Located, Versioned},
 };
 use crate::{
     error::Problem,
@@ -123,7 +123,7 @@ pub(crate) async fn list(call: Call, ListParams(list): ListParams) -> ListResult
 /// Get an order with its lines.
 pub(crate) async fn get(call: Call, path: PathParams) -> DataResult<Order> {
     let request = call.request(GetOrderRequest { id: id(&path)? });
-    let order = result::data(call.clients.orders().get_order(request), |response| {
+    let order = result::versioned(call.clients.orders().get_order(request), |response| {
         response.order
     })
     .await?;
@@ -144,7 +144,7 @@ pub(crate) async fn update(
         update_mask: Some(mask.finish()),
     };
     let mut orders = call.clients.orders();
-    let order = result::data(orders.update_order(call.request(message)), |response| {
+    let order = result::versioned(orders.update_order(call.request(message)), |response| {
         response.order
     })
     .await?;
@@ -202,6 +202,12 @@ pub(crate) async fn unfulfill(
 
 fn id(path: &PathParams) -> Result<String, Problem> {
     path.id("id", Code::OrderNotFound)
+}
+
+impl Versioned for wire::Order {
+    fn version(&self) -> i64 {
+        dto::millis(self.updated_at)
+    }
 }
 
 impl Located for Order {

@@ -33,10 +33,12 @@ fn order_routes() -> Vec<Route> {
             .created::<Order>(),
         patch("/orders/{id}", Admin, orders::update)
             .body::<OrderPatch>()
-            .response::<Order>(),
+            .response::<Order>()
+            .versioned(),
         patch("/order/{id}", Admin, orders::update)
             .body::<OrderPatch>()
             .response::<Order>()
+            .versioned()
             .alias_of("/orders/{id}"),
         post("/orders/{id}/cancel", Admin, orders::cancel)
             .body::<Cancellation>()

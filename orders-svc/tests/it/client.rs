@@ -10,6 +10,7 @@ use std::{
 use platform::{
     auth::Caller,
     error::Failure,
+    grpc::precondition::{IF_VERSION, Versions},
     idempotency::{HASH, KEY, PATH, is_replay},
 };
 use prost_types::FieldMask;
@@ -35,6 +36,7 @@ pub(crate) struct Client<'a> {
     app: &'a TestApp,
     caller: Option<Caller>,
     key: RefCell<Option<Key>>,
+    if_version: Option<Versions>,
     replayed: Cell<bool>,
     shown_user: RefCell<Option<OrderUser>>,
     timeout: Option<Duration>,
@@ -54,6 +56,7 @@ impl<'a> Client<'a> {
             app,
             caller,
             key: RefCell::default(),
+            if_version: None,
             replayed: Cell::new(false),
             shown_user: RefCell::default(),
             timeout: None,
@@ -89,6 +92,12 @@ impl<'a> Client<'a> {
         self
     }
 
+    /// Makes every change for this version only.
+    pub(crate) fn only(mut self, version: i64) -> Self {
+        self.if_version = Versions::new(vec![version]);
+        self
+    }
+
     /// Whether the last response was a replay.
     pub(crate) fn was_replayed(&self) -> bool {
         self.replayed.get()
@@ -108,6 +117,9 @@ impl<'a> Client<'a> {
         if let Some(caller) = &self.caller {
             let bearer = format!("Bearer {}", self.app.token(caller));
             metadata.insert("authorization", bearer.parse().unwrap());
+        }
+        if let Some(versions) = &self.if_version {
+            metadata.insert(IF_VERSION, versions.metadata());
         }
         if let Some(Key { key, hash }) = &*self.key.borrow() {
             for (name, value) in [(KEY, key.as_str()), (PATH, "POST /orders"), (HASH, hash)] {

@@ -97,7 +97,7 @@ async fn a_dry_run_returns_the_order_without_ids(pool: PgPool) {
         updated_at: Some(
             Timestamp {
                 seconds: 1769853600,
-                nanos: 0,
+                nanos: 1000000,
             },
         ),
         user: None,

@@ -1,6 +1,6 @@
 //! `OrderService`.
 
-use platform::grpc::{Call, respond};
+use platform::grpc::{Call, precondition::Versions, respond};
 use proto::orders::v1::{
     CancelOrderRequest, CancelOrderResponse, CreateOrderRequest, CreateOrderResponse,
     FulfillOrderRequest, FulfillOrderResponse, GetOrderRequest, GetOrderResponse,
@@ -61,11 +61,12 @@ impl OrderService for OrderGrpc {
         &self,
         request: Request<UpdateOrderRequest>,
     ) -> Result<Response<UpdateOrderResponse>, Status> {
+        let if_version = Versions::of(&request)?;
         let Call { body, .. } = Call::of(request)?;
         let mask = body.update_mask.unwrap_or_default().paths;
         let tracking_id = convert::tracking_id_patch(body.tracking_id, &mask)?;
         let id = convert::order_id(&body.id)?;
-        let order = self.0.update(id, tracking_id).await?;
+        let order = self.0.update(id, tracking_id, if_version.as_ref()).await?;
         let order = Some(convert::order(&order));
         Ok(Response::new(UpdateOrderResponse { order }))
     }

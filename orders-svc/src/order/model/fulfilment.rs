@@ -74,7 +74,7 @@ impl OrderWithLines {
         }
         let events = self.update_status(now)?;
         if !moved.is_empty() {
-            self.order.updated_at = now;
+            self.order.touch(now);
         }
         Ok(Fulfilment { moved, events })
     }

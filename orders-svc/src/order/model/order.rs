@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use platform::{
+    clock,
     ids::Id,
     money::{Amount, DecimalPlaces, OutOfRange, Percent},
 };
@@ -160,6 +161,11 @@ pub(crate) struct OrderWithLines {
 }
 
 impl Order {
+    /// Dates a change. Each has another time, by which `If-Match` tells versions apart.
+    pub(crate) fn touch(&mut self, now: DateTime<Utc>) {
+        self.updated_at = clock::after(self.updated_at, now);
+    }
+
     pub(crate) fn unpaid_amount(&self) -> Amount {
         difference(self.amount, self.paid_amount)
     }

@@ -140,7 +140,7 @@ impl Order {
             self.payment_status.move_to(PaymentStatus::Paid)?;
         }
         events.extend(self.mark_fully_paid_if_covered(now)?);
-        self.updated_at = now;
+        self.touch(now);
         Ok(events)
     }
 

@@ -121,7 +121,7 @@ impl OrderWithLines {
         let order = &mut self.order;
         order.paid_amount = order.paid_amount.sub(refund.amount)?;
         order.bonus_revoked = refund.bonus_revoked;
-        order.updated_at = now;
+        order.touch(now);
         for LineUnits { line_id, quantity } in &refund.lines {
             let line = self.lines.iter_mut().find(|line| line.id == *line_id);
             let line = line.ok_or_else(|| Error::internal("a refunded line is gone"))?;

@@ -157,7 +157,8 @@ pub(crate) async fn update_bonus_debt_in_tx(
     sqlx::query!(
         "update orders.orders
          set bonus_owed = $2, bonus_owed_version = $3,
-             updated_at = case when bonus_owed is distinct from $2 then $4 else updated_at end
+             updated_at = case when bonus_owed is distinct from $2
+                 then greatest($4, updated_at + interval '1 millisecond') else updated_at end
          where id = $1 and bonus_owed_version < $3",
         debt.order_id as _,
         debt.owed as _,

@@ -1,6 +1,5 @@
 //! Fulfils an order or one of its lines, or takes that back.
 
-use chrono::{DateTime, Utc};
 use platform::idempotency::{self, Key, Started};
 use uuid::Uuid;
 
@@ -34,7 +33,10 @@ impl Orders {
         let mut order = lock_unclaimed_in_tx(&mut work, command.order_id).await?;
         let before = order.order.state();
         let fulfilment = order.move_units(command.direction, command.units, now)?;
-        let tracked = track(&mut order, command.tracking_id, now);
+        let tracked = track(&mut order, command.tracking_id);
+        if tracked && fulfilment.moved.is_empty() {
+            order.order.touch(now);
+        }
         for line in &order.lines {
             if fulfilment
                 .moved
@@ -72,11 +74,10 @@ fn entries(
 }
 
 /// Sets the tracking id. Returns whether it changed.
-fn track(order: &mut OrderWithLines, tracking_id: Option<Uuid>, now: DateTime<Utc>) -> bool {
+fn track(order: &mut OrderWithLines, tracking_id: Option<Uuid>) -> bool {
     if tracking_id.is_none() || order.order.tracking_id == tracking_id {
         return false;
     }
     order.order.tracking_id = tracking_id;
-    order.order.updated_at = now;
     true
 }

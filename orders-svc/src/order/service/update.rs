@@ -1,6 +1,10 @@
 //! Updates the tracking id.
 
-use platform::{patch::Patch, pg};
+use platform::{
+    grpc::precondition::{self, Versions},
+    patch::Patch,
+    pg,
+};
 use uuid::Uuid;
 
 use super::{Orders, lock_in_tx, record::Change};
@@ -18,13 +22,15 @@ impl Orders {
         &self,
         id: OrderId,
         tracking_id: Patch<Uuid>,
+        if_version: Option<&Versions>,
     ) -> Result<OrderWithLines, Error> {
         let mut tx = pg::tx(&self.pool).await?;
         let mut order = lock_in_tx(&mut tx, id).await?;
+        precondition::check(if_version, order.order.updated_at.timestamp_millis())?;
         let before = order.order.tracking_id;
         order.order.tracking_id = tracking_id.or(before);
         if order.order.tracking_id != before {
-            order.order.updated_at = self.clock.now();
+            order.order.touch(self.clock.now());
             repo::orders::update_in_tx(&mut tx, &order.order).await?;
             let change = Change {
                 done: "updated",

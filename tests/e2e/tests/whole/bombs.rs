@@ -14,8 +14,8 @@ use crate::access;
 
 const ID: &str = "01920000-0000-7000-8000-000000000001";
 const MIB: usize = 1024 * 1024;
-/// The growth of the gateway's memory that is allowed: twice what a body may have, in kilobytes.
-const MAX_GROWTH: u64 = 2 * 1024;
+/// The growth of the gateway's memory that is allowed, in kilobytes: less than any of the bombs inflates to.
+const MAX_GROWTH: u64 = 6 * 1024;
 
 /// 256 MiB of zeros, by Brotli with the largest window.
 const BROTLI: &str = "z///f/gnAOKxQCD3/p/////wTwDEYQGA7v0/////4Z8AiMMiAN37f/7//8M/ARCHBQC69//8//+HfwIgDgsAdO//\

@@ -104,11 +104,8 @@ impl Round<'_> {
         for (index, (point, request)) in POINTS.iter().zip(requests).enumerate() {
             self.wait_for_others(point, report).await?;
             self.crash(point, request).await?;
-            // Only for the next failpoint, unless that has to wait for this saga to end.
             let next = POINTS.get(index + 1);
-            let dies_again =
-                next.is_some_and(|next| next.process == point.process && next.saga_of_its_own);
-            if !dies_again {
+            if !next.is_some_and(|next| self.dies_next(point.process, next)) {
                 self.stack.start_again(point.process, &[])?;
             }
         }
@@ -122,6 +119,14 @@ impl Round<'_> {
         }
         self.settle(|_| true, report).await?;
         checks::assert_settled(self.stack).await
+    }
+
+    /// Returns whether the process is started next with this failpoint, so that it needs no start before. It
+    /// does if requests have to end first.
+    fn dies_next(&self, process: &str, next: &Point) -> bool {
+        let mut pending = self.pending.iter();
+        let waits = pending.any(|it| it.point.saga == next.saga && !it.settled.is_finished());
+        next.process == process && next.saga_of_its_own && !waits
     }
 
     fn is_running(&self, process: &str) -> bool {

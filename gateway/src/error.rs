@@ -1,6 +1,6 @@
 //! Converts failures and gRPC statuses to problem documents (RFC 9457).
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use axum::{
     body::Body,
@@ -195,6 +195,12 @@ fn document(failure: &Failure, instance: String, request_id: RequestId) -> Probl
     }
 }
 
+/// Rounds a delay up: who comes back a fraction of a second early is refused again.
+fn whole_seconds(delay: Duration) -> HeaderValue {
+    let seconds = delay.as_secs() + u64::from(delay.subsec_nanos() > 0);
+    HeaderValue::from(seconds.max(1))
+}
+
 fn with_document(response: Response, failure: &Failure, document: &ProblemDocument) -> Response {
     let (mut parts, _) = response.into_parts();
     parts.status = failure.code.http();
@@ -203,10 +209,9 @@ fn with_document(response: Response, failure: &Failure, document: &ProblemDocume
         .headers
         .insert(header::CONTENT_TYPE, HeaderValue::from_static(PROBLEM_JSON));
     if let Some(delay) = failure.retry_after {
-        parts.headers.insert(
-            header::RETRY_AFTER,
-            HeaderValue::from(delay.as_secs().max(1)),
-        );
+        parts
+            .headers
+            .insert(header::RETRY_AFTER, whole_seconds(delay));
     }
     if failure.code == Code::Unauthenticated {
         parts
@@ -228,5 +233,17 @@ fn log(failure: &Failure) {
         let errors = failure.fields.iter().map(|field| field.code.as_str());
         let errors = errors.collect::<Vec<_>>().join(" ");
         tracing::debug!(code = %failure.code, errors, "gateway: request refused");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_delay_is_rounded_up_to_whole_seconds() {
+        for (millis, seconds) in [(0, "1"), (1, "1"), (1_000, "1"), (1_001, "2"), (6_999, "7")] {
+            assert_eq!(whole_seconds(Duration::from_millis(millis)), seconds);
+        }
     }
 }

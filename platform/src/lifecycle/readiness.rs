@@ -1,5 +1,5 @@
-//! Readiness of a process: named checks that run every second, and more often until the first time that
-//! all pass: processes that wait for each other start without a second's pause each.
+//! Readiness of a process: named checks that run every second, and at first more often: processes that wait
+//! for each other start without a second's pause each.
 
 use std::{
     future::Future,
@@ -12,10 +12,11 @@ use serde::Serialize;
 use tokio::{sync::watch, time::sleep};
 use tokio_util::sync::CancellationToken;
 
-use crate::telemetry;
+use crate::{backoff::Backoff, telemetry};
 
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
-const STARTING_INTERVAL: Duration = Duration::from_millis(100);
+/// Before the checks have passed once.
+const STARTING: Backoff = Backoff::new(Duration::from_millis(100), CHECK_INTERVAL);
 const CHECK_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The registry of checks. Cloning is cheap and shares it. A process is not ready before
@@ -99,15 +100,18 @@ impl Readiness {
         self.0.last.lock().expect("no holder panics").clone()
     }
 
-    /// Runs the checks until `stop`. A gRPC server does this itself; the gateway, which
-    /// has none, runs it as a task.
+    /// Runs the checks until `stop`. A gRPC server does this itself; the gateway, which has none, runs it
+    /// as a task.
     pub async fn watch(self, stop: CancellationToken) {
-        let mut interval = STARTING_INTERVAL;
+        let (mut starting, mut has_started) = (STARTING, false);
         while let Some(report) = stop.run_until_cancelled(self.check_all()).await {
-            if report.ready {
-                interval = CHECK_INTERVAL;
-            }
+            has_started |= report.ready;
             self.publish(report);
+            let interval = if has_started {
+                CHECK_INTERVAL
+            } else {
+                starting.next_delay()
+            };
             if stop.run_until_cancelled(sleep(interval)).await.is_none() {
                 break;
             }
@@ -222,7 +226,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn checks_are_frequent_until_they_pass_and_then_once_a_second() {
+    async fn checks_are_frequent_at_first_and_then_once_a_second() {
         let readiness = Readiness::default();
         let started = tokio::time::Instant::now();
         let runs = Arc::new(Mutex::new(Vec::new()));
@@ -230,7 +234,7 @@ mod tests {
         readiness.require("postgres", move || {
             let mut runs = seen.lock().unwrap();
             runs.push(started.elapsed().as_millis());
-            let passes = runs.len() > 2;
+            let passes = runs.len() > 5;
             async move {
                 passes
                     .then_some(())
@@ -239,10 +243,13 @@ mod tests {
         });
         let stop = CancellationToken::new();
         let watching = tokio::spawn(readiness.watch(stop.clone()));
-        sleep(Duration::from_millis(2_500)).await;
+        sleep(Duration::from_millis(4_600)).await;
         stop.cancel();
         watching.await.unwrap();
-        assert_eq!(*runs.lock().unwrap(), [0, 100, 200, 1_200, 2_200]);
+        assert_eq!(
+            *runs.lock().unwrap(),
+            [0, 100, 300, 700, 1_500, 2_500, 3_500, 4_500]
+        );
     }
 
     #[tokio::test(start_paused = true)]

@@ -181,12 +181,15 @@ pub(crate) async fn update_in_tx(conn: &mut PgConnection, line: &Line) -> Result
     ensure_affected(updated, 1)
 }
 
-/// Adds refunded units to their lines.
+/// Adds refunded units to their lines, each of which is named once.
 pub(crate) async fn refund_in_tx(
     conn: &mut PgConnection,
     refunded: &[LineUnits],
     now: DateTime<Utc>,
 ) -> Result<(), sqlx::Error> {
+    if refunded.is_empty() {
+        return Ok(());
+    }
     let lines: Vec<_> = refunded.iter().map(|units| units.line_id).collect();
     let quantities: Vec<_> = refunded.iter().map(|units| units.quantity).collect();
     let updated = sqlx::query!(

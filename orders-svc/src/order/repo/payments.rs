@@ -52,7 +52,7 @@ pub(crate) async fn insert_in_tx(
     Ok(())
 }
 
-/// Adds the legs of a refund to the refunded amounts of their payments.
+/// Adds the legs of a refund, of which a payment has one, to the refunded amounts of their payments.
 pub(crate) async fn refund_in_tx(
     conn: &mut PgConnection,
     legs: &[&Leg],

@@ -15,6 +15,7 @@ pub(super) const BOTTOM: f32 = HEIGHT - MARGIN - 14.0;
 
 /// Distance of lines in units of their size.
 const LEADING: f32 = 1.35;
+
 #[derive(Default)]
 pub(super) struct Page {
     pub(super) texts: Vec<Text>,

@@ -217,6 +217,17 @@ impl TestApp {
         self.create("/products", body).await
     }
 
+    /// Orders a unit of a product, paid from the buyer's primary wallet.
+    pub async fn order(&self, buyer: &Value, product: &Value) -> Value {
+        let body = json!({
+            "userId": buyer["id"], "lines": [{ "productId": product["id"] }],
+            "walletId": buyer["primaryWalletId"],
+        });
+        let order = self.create("/orders", body).await;
+        assert_eq!(order["paymentStatus"], "fully_paid");
+        order
+    }
+
     /// Asserts that a POST fails with this status and code, and returns the problem document.
     pub async fn expect_error(&self, path: &str, body: Value, status: u16, code: &str) -> Value {
         let response = self.post(path, body).await;
@@ -256,7 +267,8 @@ impl TestApp {
             .expect("a count")
     }
 
-    async fn connect(&self) -> PgConnection {
+    /// Returns a superuser's connection to the database.
+    pub async fn connect(&self) -> PgConnection {
         let url = self.stack.wiring().admin_url().expect("a url");
         let connection = PgConnection::connect(&url).await;
         connection.expect("Postgres responds")

@@ -20,18 +20,21 @@ async fn a_fresh_stack_goes_on_from_a_backup() {
     let wallet = &buyer["primaryWalletId"];
     app.deposit(wallet, "100.00").await;
     let tea = app.create_product("Tea", "8", "0.8").await;
-    let paid = order(&app, &buyer, &tea).await;
+    let cake = app.create_product("Cake", "10", "0.5").await;
+    let login = json!({ "email": "ada@example.com", "password": "Correct1Horse" });
+    let login = app.create("/auth/token", login).await;
+    let paid = app.order(&buyer, &tea).await;
     app.wait_for_balance(wallet, &usd("91.20")).await;
     let paid = app.get_data(&order_path(&paid)).await;
 
     // The events of this one are in the database only.
     app.stack.stop_nats().expect("NATS stops");
-    let unrewarded = order(&app, &buyer, &tea).await;
+    let unrewarded = app.order(&buyer, &tea).await;
     let servers = Servers::of(&app).await;
     let name = format!("guerdon_{:08x}", rand::random::<u32>());
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.dump"));
     servers.run("backup", &servers.url, &file).await;
-    let later = order(&app, &buyer, &tea).await;
+    let later = app.order(&buyer, &tea).await;
     drop(app);
 
     servers.execute(format!("create database {name}")).await;
@@ -50,9 +53,20 @@ async fn a_fresh_stack_goes_on_from_a_backup() {
         "fully_paid"
     );
     replay(&restored, text(&buyer["createdAt"]));
-    order(&restored, &buyer, &tea).await;
-    restored.wait_for_balance(wallet, &usd("73.60")).await;
+    // Its event comes after those that were published again, and its bonus is none of theirs.
+    restored.order(&buyer, &cake).await;
+    restored.wait_for_balance(wallet, &usd("70.90")).await;
+    let transactions = format!("/wallets/{}/transactions", text(wallet));
+    let transactions = restored.get(&transactions).await;
+    assert_eq!(transactions.body["total"], 7, "{transactions:?}");
     restored.assert_settled().await;
+    // The keys that verify tokens are restored.
+    let token = format!("Bearer {}", text(&login["token"]));
+    let restored = restored.with_header("authorization", &token);
+    let me = restored
+        .get_data(&format!("/users/{}", text(&buyer["id"])))
+        .await;
+    assert_eq!(me["email"], "ada@example.com");
 
     let refused = servers.command("restore", &url, &file).output().await;
     let refused = refused.expect("it runs");
@@ -60,16 +74,6 @@ async fn a_fresh_stack_goes_on_from_a_backup() {
     drop(restored);
     std::fs::remove_file(file).expect("it is there");
     servers.execute(format!("drop database {name}")).await;
-}
-
-async fn order(app: &TestApp, buyer: &Value, product: &Value) -> Value {
-    let body = json!({
-        "userId": buyer["id"], "lines": [{ "productId": product["id"] }],
-        "walletId": buyer["primaryWalletId"],
-    });
-    let order = app.create("/orders", body).await;
-    assert_eq!(order["paymentStatus"], "fully_paid");
-    order
 }
 
 fn order_path(order: &Value) -> String {
@@ -93,13 +97,12 @@ struct Servers {
 
 impl Servers {
     async fn of(app: &TestApp) -> Self {
-        let url = app.stack.wiring().admin_url().expect("a url");
-        let mut connection = PgConnection::connect(&url).await.expect("a connection");
         let programs = "select setting from pg_config where name = 'BINDIR'";
+        let mut connection = app.connect().await;
         let programs = sqlx::query_scalar(programs).fetch_one(&mut connection);
         Self {
+            url: app.stack.wiring().admin_url().expect("a url"),
             programs: programs.await.expect("a directory"),
-            url,
         }
     }
 

@@ -8,7 +8,7 @@ use futures::{StreamExt as _, stream};
 use rand::{Rng as _, SeedableRng as _, rngs::StdRng, seq::IndexedRandom as _};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
-use sqlx::{Connection as _, PgConnection};
+use sqlx::PgConnection;
 use stack::StackOptions;
 
 const CARTS: usize = 1_000;
@@ -33,7 +33,7 @@ struct Buyer {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dry_run_equals_the_order_that_follows() {
     let app = TestApp::start(StackOptions::for_test("dry-run").expect("options")).await;
-    let mut database = connect(&app).await;
+    let mut database = app.connect().await;
     let fixture = stock(app, &mut database).await;
     let mut buyers: Vec<_> = stream::iter(0..BUYERS)
         .then(|number| create_buyer(&fixture.app, number))
@@ -63,13 +63,6 @@ async fn a_dry_run_equals_the_order_that_follows() {
         assert!(outcomes.get(code) > Some(&9), "{code}: {outcomes:?}");
     }
     fixture.app.assert_settled().await;
-}
-
-async fn connect(app: &TestApp) -> PgConnection {
-    let url = app.stack.wiring().admin_url().expect("a url");
-    PgConnection::connect(&url)
-        .await
-        .expect("Postgres responds")
 }
 
 async fn default_wallet(database: &mut PgConnection) -> Value {

@@ -130,11 +130,7 @@ async fn fulfil_order(app: &TestApp, order: &Value) {
 
 async fn pay_at_creation_then_cancel(app: &TestApp, buyer: &Value, tea: &Value) {
     let wallet = &buyer["primaryWalletId"];
-    let body = json!({
-        "userId": buyer["id"], "lines": [{ "productId": tea["id"] }], "walletId": wallet,
-    });
-    let order = app.create("/orders", body).await;
-    assert_eq!(order["paymentStatus"], "fully_paid");
+    let order = app.order(buyer, tea).await;
     assert_eq!(order["orderStatus"], "unfulfilled");
     app.wait_for_balance(wallet, &usd("54.90")).await;
     let path = format!("/orders/{}/cancel", text(&order["id"]));
@@ -229,16 +225,12 @@ async fn filter_and_page_lists(app: &TestApp, buyer: &Value) {
 
 /// Includes the system wallets, which the API shows only by name.
 async fn assert_movements_sum_to_zero(app: &TestApp) {
-    let url = app.stack.wiring().admin_url().expect("a url");
-    let mut connection = <sqlx::PgConnection as sqlx::Connection>::connect(&url)
-        .await
-        .expect("Postgres responds");
     let unbalanced: i64 = sqlx::query_scalar(
         "select count(*) from (
              select asset_code from wallet.movements group by asset_code having sum(amount) <> 0
          ) as unbalanced",
     )
-    .fetch_one(&mut connection)
+    .fetch_one(&mut app.connect().await)
     .await
     .expect("a count");
     assert_eq!(unbalanced, 0);

@@ -5,7 +5,6 @@ use std::{fs, path::PathBuf};
 use e2e::{TestApp, usd};
 use proto::identity::v1::{GetJwksRequest, auth_service_client::AuthServiceClient};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
-use serde_json::json;
 use stack::{Service, StackOptions};
 use tonic::transport::{Certificate, ClientTlsConfig, Endpoint, Identity};
 
@@ -20,11 +19,7 @@ async fn processes_with_certificates_work_and_a_client_without_one_is_refused() 
     let wallet = &buyer["primaryWalletId"];
     app.deposit(wallet, "100.00").await;
     let tea = app.create_product("Tea", "8", "0.8").await;
-    let body = json!({
-        "userId": buyer["id"], "lines": [{ "productId": tea["id"] }], "walletId": wallet,
-    });
-    let order = app.create("/orders", body).await;
-    assert_eq!(order["paymentStatus"], "fully_paid");
+    app.order(&buyer, &tea).await;
     app.wait_for_balance(wallet, &usd("91.20")).await;
 
     let url = app.stack.wiring().grpc_url(Service::Identity);

@@ -1,7 +1,6 @@
 //! An outage of NATS: orders are created and paid without it, and bonuses follow when it is back.
 
 use e2e::{TestApp, usd};
-use serde_json::json;
 use stack::StackOptions;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -14,11 +13,7 @@ async fn orders_are_paid_during_a_nats_outage_and_bonuses_follow() {
 
     app.stack.stop_nats().expect("NATS stops");
     for _ in 0..5 {
-        let body = json!({
-            "userId": buyer["id"], "lines": [{ "productId": tea["id"] }], "walletId": wallet,
-        });
-        let order = app.create("/orders", body).await;
-        assert_eq!(order["paymentStatus"], "fully_paid");
+        app.order(&buyer, &tea).await;
     }
     assert_eq!(app.balance(wallet).await, usd("52.00"));
     app.stack.start_nats().expect("NATS starts again");

@@ -16,7 +16,7 @@ async fn a_referrer_earns_and_gives_back_its_share() {
     complete_task(&app, &buyer, "5.00").await;
     app.wait_for_balance(earned, &usd("0.50")).await;
     let tea = app.create_product("Tea", "8", "0").await;
-    let order = order(&app, &buyer, &tea).await;
+    let order = app.order(&buyer, &tea).await;
     // 5 % of 9.60.
     app.wait_for_balance(earned, &usd("0.98")).await;
     for subject in [
@@ -71,16 +71,6 @@ async fn complete_task(app: &TestApp, user: &Value, amount: &str) {
     let task = app.create("/tasks", body).await;
     let path = format!("/tasks/{}/complete", text(&task["id"]));
     app.create(&path, json!({ "userId": user["id"] })).await;
-}
-
-async fn order(app: &TestApp, buyer: &Value, product: &Value) -> Value {
-    let body = json!({
-        "userId": buyer["id"], "lines": [{ "productId": product["id"] }],
-        "walletId": buyer["primaryWalletId"],
-    });
-    let order = app.create("/orders", body).await;
-    assert_eq!(order["paymentStatus"], "fully_paid");
-    order
 }
 
 /// The transactions say why: two rewards, and the parts of one that were taken back.

@@ -2,7 +2,6 @@
 
 use e2e::{TestApp, TraceCollector, usd};
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
-use serde_json::json;
 use stack::StackOptions;
 
 const PROCESSES: [&str; 5] = [
@@ -78,10 +77,7 @@ async fn one_trace_spans_the_request_and_the_consumer_of_its_event() {
     let tea = app.create_product("Tea", "8", "0.8").await;
 
     let app = app.with_header("traceparent", &format!("00-{TRACE_ID}-00f067aa0ba902b7-01"));
-    let body = json!({
-        "userId": buyer["id"], "lines": [{ "productId": tea["id"] }], "walletId": wallet,
-    });
-    app.create("/orders", body).await;
+    app.order(&buyer, &tea).await;
     app.wait_for_balance(wallet, &usd("91.20")).await;
 
     app.eventually(|| async {

@@ -6,7 +6,7 @@ use async_nats::jetstream::consumer::{DeliverPolicy, pull};
 use e2e::{TestApp, TraceCollector};
 use futures::{StreamExt as _, TryStreamExt as _};
 use prost::Message as _;
-use sqlx::{AssertSqlSafe, Connection as _, PgConnection, Row as _};
+use sqlx::{AssertSqlSafe, Row as _};
 
 use super::canary::{Canaries, Canary};
 
@@ -106,10 +106,7 @@ impl Evidence {
 
     /// Reads every row of every table, bytes in hexadecimal.
     async fn tables(&mut self, app: &TestApp) {
-        let url = app.stack.wiring().admin_url().expect("a url");
-        let mut database = PgConnection::connect(&url)
-            .await
-            .expect("Postgres responds");
+        let mut database = app.connect().await;
         let tables = "select table_schema || '.' || table_name from information_schema.tables
              where table_type = 'BASE TABLE'
                  and table_schema not in ('pg_catalog', 'information_schema')";

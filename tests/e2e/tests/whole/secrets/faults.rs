@@ -3,7 +3,6 @@
 use e2e::TestApp;
 use reqwest::Method;
 use serde_json::json;
-use sqlx::{Connection as _, PgConnection};
 use stack::Variable;
 
 use super::{canary::Canaries, client::Client};
@@ -69,10 +68,7 @@ pub(super) fn wrong_settings(app: &TestApp, canaries: &Canaries) {
 /// signs up.
 pub(super) async fn outages(app: &TestApp, client: &mut Client, canaries: &Canaries) {
     app.stack.stop_nats().expect("it runs");
-    let url = app.stack.wiring().admin_url().expect("a url");
-    let mut database = PgConnection::connect(&url)
-        .await
-        .expect("Postgres responds");
+    let mut database = app.connect().await;
     sqlx::query(
         "select pg_terminate_backend(pid) from pg_stat_activity
          where datname = current_database() and pid <> pg_backend_pid()",

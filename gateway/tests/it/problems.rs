@@ -93,7 +93,7 @@ async fn every_code_has_its_status_title_and_page() {
 #[tokio::test]
 async fn the_delay_of_a_service_is_forwarded_in_whole_seconds() {
     let app = TestApp::start().await;
-    for (delay, seconds) in [(200, "1"), (1_500, "1"), (7_000, "7")] {
+    for (delay, seconds) in [(200, "1"), (1_500, "2"), (7_000, "7")] {
         let busy = Failure::new(Code::OrderBusy, "a payment is in progress");
         let busy = busy.retry_after(Duration::from_millis(delay));
         app.services.fail(GET_PRODUCT, busy);

@@ -32,7 +32,7 @@ impl Service {
     }
 
     /// Returns the context's name: `wallet`.
-    pub(crate) fn context(self) -> &'static str {
+    pub fn context(self) -> &'static str {
         self.program().trim_end_matches("-svc")
     }
 

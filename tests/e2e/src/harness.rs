@@ -9,7 +9,7 @@ use platform::{auth::TokenIssuer, testing};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use sqlx::{Connection as _, PgConnection};
-use stack::{Stack, StackOptions};
+use stack::{Service, Stack, StackOptions};
 
 /// The limit for effects of background work.
 const EVENTUALLY_TIMEOUT: Duration = Duration::from_mins(1);
@@ -60,14 +60,22 @@ impl TestApp {
         &self.base
     }
 
-    /// Returns those variables of `.stack/env` that lead to the REST API.
-    pub fn shell_variables(&self) -> [(&'static str, String); 3] {
+    /// Returns those variables of `.stack/env` that lead to the APIs.
+    pub fn shell_variables(&self) -> Vec<(String, String)> {
         let wiring = self.stack.wiring();
-        [
-            ("GUERDON_URL", self.base.clone()),
-            ("GUERDON_API_KEY", wiring.secrets.api_key.clone()),
-            ("GUERDON_MAIL_DIR", wiring.mails.display().to_string()),
-        ]
+        let mut variables = vec![
+            ("GUERDON_URL".to_owned(), self.base.clone()),
+            ("GUERDON_API_KEY".to_owned(), wiring.secrets.api_key.clone()),
+            (
+                "GUERDON_MAIL_DIR".to_owned(),
+                wiring.mails.display().to_string(),
+            ),
+        ];
+        variables.extend(Service::ALL.map(|service| {
+            let context = service.context().to_uppercase();
+            (format!("{context}_GRPC_URL"), wiring.grpc_url(service))
+        }));
+        variables
     }
 
     /// Starts a process again with these settings.

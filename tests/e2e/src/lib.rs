@@ -4,6 +4,7 @@ mod collector;
 mod events;
 mod harness;
 mod mail;
+pub mod page;
 mod skip;
 
 pub use collector::TraceCollector;

@@ -1,8 +1,8 @@
 //! The command line `cargo stack <command>`: one module a command, and what they share.
 
 mod cargo;
+mod clients;
 mod exec;
-mod node;
 mod prepare;
 mod reset;
 mod signals;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 
-use super::{cargo, node, open_workspace, start_environment};
+use super::{cargo, clients, open_workspace, start_environment};
 use crate::{environment::ServerOptions, run_lock::RunLock};
 
 #[derive(Debug, Args)]
@@ -18,7 +18,7 @@ pub(super) fn run(args: &PrepareArgs) -> Result<ExitCode> {
     let (workspace, progress) = open_workspace()?;
     let lock = RunLock::take(&workspace.state, "The stack")?;
     cargo::run(cargo::cargo(&workspace.root).args(["fetch", "--locked"]))?;
-    node::install(&workspace.root, progress);
+    clients::install(&workspace.root, progress);
     let environment = start_environment(&workspace, &args.servers, progress)?;
     lock.record(&environment.process_ids())?;
     drop(environment);

@@ -5,7 +5,7 @@ use std::{ffi::OsString, fs, process::ExitCode};
 use anyhow::Result;
 use clap::Args;
 
-use super::{cargo, exit_code, node, open_workspace, test_run::TestRun};
+use super::{cargo, clients, exit_code, open_workspace, test_run::TestRun};
 
 const DATABASE: &str = "guerdon";
 
@@ -20,7 +20,7 @@ pub(super) struct TestArgs {
 /// Runs the command with the arguments as given: clap drops the `--` among them.
 pub(super) fn run(args: &[OsString]) -> Result<ExitCode> {
     let (workspace, progress) = open_workspace()?;
-    node::install(&workspace.root, progress);
+    clients::install(&workspace.root, progress);
     let (run, environment) = TestRun::start(&workspace, progress)?;
     environment.ensure_test_database(DATABASE)?;
     let built = run.build(&profile(args))?;

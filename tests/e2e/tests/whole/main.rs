@@ -10,6 +10,7 @@ mod demo;
 mod dry_run;
 mod errors;
 mod flow;
+mod grpc_page;
 mod handover;
 mod mtls;
 mod nats_users;

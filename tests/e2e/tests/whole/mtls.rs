@@ -44,15 +44,15 @@ async fn is_served(url: &str, tls: Option<ClientTlsConfig>) -> bool {
 }
 
 /// An authority, and one certificate of it, for servers and clients.
-struct Certificates {
-    directory: PathBuf,
+pub(crate) struct Certificates {
+    pub(crate) directory: PathBuf,
     authority: String,
     certificate: String,
     key: String,
 }
 
 impl Certificates {
-    fn issue() -> Self {
+    pub(crate) fn issue() -> Self {
         let mut params = CertificateParams::new(vec![]).expect("no names");
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let key = KeyPair::generate().expect("a key");
@@ -78,12 +78,14 @@ impl Certificates {
             ("ca.pem", &self.authority),
             ("process.pem", &self.certificate),
             ("process.key", &self.key),
+            ("tool.pem", &self.certificate),
+            ("tool.key", &self.key),
         ] {
             fs::write(self.directory.join(name), pem).expect("a file");
         }
     }
 
-    fn settings(&self) -> Vec<(String, String)> {
+    pub(crate) fn settings(&self) -> Vec<(String, String)> {
         [
             ("PEER_CA_FILE", "ca.pem"),
             ("TLS_CERT_FILE", "process.pem"),

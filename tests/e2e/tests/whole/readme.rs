@@ -4,10 +4,9 @@ use std::{
     collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
-    process::Command,
 };
 
-use e2e::TestApp;
+use e2e::{TestApp, page::commands};
 use stack::{Auth, StackOptions};
 
 const README: &str = include_str!("../../../../README.md");
@@ -15,7 +14,7 @@ const README: &str = include_str!("../../../../README.md");
 #[tokio::test(flavor = "multi_thread")]
 async fn every_command_of_the_tour_succeeds() {
     let app = TestApp::start(StackOptions::for_test("readme").expect("options")).await;
-    let printed = run(&app, block("tour")).await;
+    let printed = app.run(commands(README, "tour"), &[]).await;
     let printed: Vec<&str> = printed.lines().collect();
     assert_eq!(printed[..3], ["confirmed", "100.00000000", "30.00000000"]);
     assert_eq!(printed[4..7], ["paid", "fully_paid", "fulfilled"]);
@@ -32,11 +31,11 @@ async fn every_command_of_the_tour_as_an_end_user_succeeds() {
     let mut options = StackOptions::for_test("readme-user").expect("options");
     options.auth = Auth::Required;
     let app = TestApp::start(options).await;
-    let settings = settings(block("user tour: start"));
+    let settings = settings(commands(README, "user tour: start"));
     for process in ["identity-svc", "gateway"] {
         app.restart_with(process, &settings);
     }
-    let printed = run(&app, block("user tour")).await;
+    let printed = app.run(commands(README, "user tour"), &[]).await;
     let printed: Vec<&str> = printed.lines().collect();
     assert!(printed[0].ends_with('Z'), "the email is confirmed");
     assert_eq!(
@@ -44,13 +43,6 @@ async fn every_command_of_the_tour_as_an_end_user_succeeds() {
         ["fully_paid", "37.50000000", "fully_paid", "1.25000000"]
     );
     app.assert_settled().await;
-}
-
-/// Returns the commands below a marker.
-fn block(marker: &str) -> &'static str {
-    let start = format!("<!-- {marker} -->\n```sh\n");
-    let block = README.split(&start).nth(1).expect("the README has it");
-    block.split("```").next().expect("it ends")
 }
 
 /// Returns the settings that a command sets for `cargo stack up --auth required`.
@@ -63,22 +55,6 @@ fn settings(command: &'static str) -> Vec<(&'static str, &'static str)> {
     settings
         .map(|setting| setting.split_once('=').expect("a setting"))
         .collect()
-}
-
-/// Runs commands that begin with the stack's variables, and returns what they print.
-async fn run(app: &TestApp, commands: &str) -> String {
-    let commands = commands
-        .strip_prefix(". .stack/env\n")
-        .expect("the tour begins with the stack's variables");
-    let mut bash = Command::new("bash");
-    bash.args(["-euo", "pipefail", "-c", commands])
-        .envs(app.shell_variables());
-    let run = tokio::task::spawn_blocking(move || bash.output());
-    let output = run.await.expect("no panic").expect("bash runs");
-    let printed = String::from_utf8_lossy(&output.stdout);
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{printed}{errors}");
-    printed.into_owned()
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The packages of the clients in `tests/clients`, where this machine has Node and Python.
+//! The packages and programs of the clients in `tests/clients`, where this machine has Node and Python.
 
 use std::{
     fs,
@@ -24,6 +24,7 @@ pub(super) fn install(root: &Path, progress: Progress) {
         install_node(&clients.join(client), what, progress);
     }
     install_python(&clients.join("python"), progress);
+    install_grpcurl(&clients.join("grpcurl"), progress);
 }
 
 fn install_node(client: &Path, what: &str, progress: Progress) {
@@ -73,6 +74,17 @@ fn install_python(client: &Path, progress: Progress) {
         command.current_dir(client);
     }
     fetch(what, &mut commands, progress);
+}
+
+/// Fetches grpcurl, unless this machine has its own.
+fn install_grpcurl(client: &Path, progress: Progress) {
+    let modified = |file: &str| modified(&client.join(file));
+    if modified("bin/grpcurl") >= modified("fetch.py") || version("grpcurl").is_some() {
+        return;
+    }
+    let mut python = Command::new("python3");
+    python.arg("fetch.py").current_dir(client);
+    fetch("grpcurl", &mut [python], progress);
 }
 
 fn fetch(what: &str, commands: &mut [Command], progress: Progress) {

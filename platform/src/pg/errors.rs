@@ -35,7 +35,7 @@ const TRANSIENT: [&str; 7] = [
 /// switchover, its transaction is aborted, or its prepared statement is gone.
 const UNUSABLE_SESSION: [&str; 3] = ["25006", "25P02", "26000"];
 
-/// When an error last said that the sessions opened before are of no use.
+/// When it last turned out that the sessions opened before are of no use.
 static SESSIONS_ENDED_AT: Mutex<Option<Instant>> = Mutex::new(None);
 
 /// Returns whether a retry may succeed: the database is unavailable, busy or restarting, or another
@@ -80,14 +80,19 @@ fn is_plan_outdated(error: &dyn DatabaseError) -> bool {
 
 /// Has the pools close the sessions that are open now, if the error says that they are of no use.
 fn end_sessions_after(error: &sqlx::Error) {
-    if error.as_database_error().is_some_and(needs_new_session)
-        && let Ok(mut ended_at) = SESSIONS_ENDED_AT.lock()
-    {
+    if error.as_database_error().is_some_and(needs_new_session) {
+        end_sessions();
+    }
+}
+
+/// Has the pools close the sessions that are open now.
+pub(super) fn end_sessions() {
+    if let Ok(mut ended_at) = SESSIONS_ENDED_AT.lock() {
         *ended_at = Some(Instant::now());
     }
 }
 
-/// Returns whether an error ended the sessions of this age.
+/// Returns whether sessions of this age are closed.
 pub(super) fn has_ended_sessions_of_age(age: Duration) -> bool {
     let ended_at = SESSIONS_ENDED_AT.lock().ok().and_then(|ended_at| *ended_at);
     ended_at.is_some_and(|ended_at| age >= ended_at.elapsed())

@@ -86,29 +86,23 @@ pub fn connect(url: &str, options: &Options) -> Result<PgPool, sqlx::Error> {
                 Ok(true)
             })
         })
-        .after_release(|connection, _| Box::pin(within(CHECK_TIMEOUT, is_usable(connection))))
+        .after_release(|connection, _| Box::pin(within(CHECK_TIMEOUT, is_idle(connection))))
         .connect_lazy_with(server))
 }
 
-/// Returns whether the session is outside a transaction, and its server accepts writes. Only outside
-/// a transaction a simple query is its own transaction, with the same start time; in an aborted one
-/// the query fails, and the pool discards the connection as well. It costs a round trip beside the ping
-/// of sqlx, which can't be switched off and doesn't tell the state of the transaction.
-async fn is_usable(connection: &mut PgConnection) -> Result<bool, sqlx::Error> {
-    use sqlx::Row as _;
-    let row = sqlx::raw_sql("select now() = statement_timestamp(), pg_is_in_recovery()")
-        .fetch_one(connection)
-        .await?;
-    // Simple queries return text.
-    let idle = row.try_get_unchecked::<bool, _>(0)?;
-    let in_recovery = row.try_get_unchecked::<bool, _>(1)?;
-    if !idle || in_recovery {
+/// Returns whether the session is outside a transaction.
+///
+/// Only `begin_with` tells what the server says of that, and tells it of any statement. This one does
+/// nothing, costs about as much as a ping, and fails in a transaction that is aborted.
+async fn is_idle(connection: &mut PgConnection) -> Result<bool, sqlx::Error> {
+    let idle = match connection.begin_with("unlisten *").await {
+        Err(sqlx::Error::BeginFailed) => true,
+        Ok(_) | Err(sqlx::Error::Database(_)) => false,
+        Err(error) => return Err(error),
+    };
+    if !idle {
         metrics::counter!("db_connections_discarded_total").increment(1);
-        tracing::warn!(
-            idle,
-            in_recovery,
-            "postgres: connection was left inside a transaction or its server is read-only, discarded"
-        );
+        tracing::warn!("postgres: connection was left inside a transaction, discarded");
     }
-    Ok(idle && !in_recovery)
+    Ok(idle)
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use sqlx::PgPool;
 use tokio::time::{sleep, timeout};
 
-use super::{bounded, is_transient};
+use super::{bounded, errors::end_sessions, is_transient};
 use crate::backoff::Backoff;
 
 /// How long the readiness check waits for a response.
@@ -63,6 +63,7 @@ async fn verify(pool: &PgPool) -> Result<(), UnsupportedServer> {
     );
     let server: Server = bounded(query.fetch_one(pool)).await?;
     if server.in_recovery {
+        end_sessions();
         return Err(UnsupportedServer::Recovery);
     }
     if !server.folds_case {
@@ -96,8 +97,18 @@ struct Server {
     has_asynchronous_standby: bool,
 }
 
-/// Whether the server responds and accepts writes now, for readiness checks.
+/// Whether the server responds and accepts writes now, for readiness checks. The sessions of one that
+/// accepts none, as after a switchover, are closed: what they read is old.
 pub async fn is_reachable(pool: &PgPool) -> bool {
-    let response = sqlx::query_scalar("select not pg_is_in_recovery()").fetch_one(pool);
-    matches!(timeout(READINESS_TIMEOUT, response).await, Ok(Ok(true)))
+    let query = sqlx::query_scalar::<_, bool>("select not pg_is_in_recovery()");
+    let response = query.fetch_one(pool);
+    match timeout(READINESS_TIMEOUT, response).await {
+        Ok(Ok(accepts_writes)) => {
+            if !accepts_writes {
+                end_sessions();
+            }
+            accepts_writes
+        }
+        Ok(Err(_)) | Err(_) => false,
+    }
 }

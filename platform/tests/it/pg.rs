@@ -255,14 +255,15 @@ async fn a_server_in_recovery_is_waited_for(_: PgPoolOptions, options: PgConnect
     let mut wanted = pg::Options::new("platform-tests");
     wanted.max_connections = 1;
     let pool = pg::connect(&url, &wanted).unwrap();
+    let pid = "select pg_backend_pid()::bigint";
+    let session = number(&pool, pid).await;
+    assert_eq!(number(&pool, pid).await, session);
     assert!(!pg::is_reachable(&pool).await);
+    assert_ne!(number(&pool, pid).await, session, "not used again");
     let ready = tokio::spawn({
         let pool = pool.clone();
         async move { pg::wait_until_ready(&pool).await }
     });
-    let pid = "select pg_backend_pid()::bigint";
-    // Not taken from the pool again.
-    assert_ne!(number(&pool, pid).await, number(&pool, pid).await);
     assert!(!ready.is_finished());
     execute(&other, "update fake.recovery set active = false").await;
     tokio::time::timeout(TIMEOUT, ready)

@@ -15,8 +15,7 @@ use crate::{
     order::{
         convert,
         model::{
-            Action, Cart, Event, HistoryEntry, Leg, NewOrder, Order, OrderWithLines,
-            REFERENCE_LENGTH,
+            Action, Cart, Event, HistoryEntry, Leg, NewOrder, OrderWithLines, REFERENCE_LENGTH,
         },
         repo,
     },
@@ -165,7 +164,9 @@ impl Orders {
         self.record_in_tx(&mut work, &order.order, change).await?;
         let encoded = showing(convert::order(&order), Some(user));
         let reply = work.commit(encoded).await?;
-        count_skipped_bonus(&order.order);
+        if order.order.bonus_skipped.is_some() {
+            count_skipped_bonus();
+        }
         Ok(reply)
     }
 
@@ -187,8 +188,6 @@ impl Orders {
 }
 
 /// Counts an order whose bonus is left out.
-pub(super) fn count_skipped_bonus(order: &Order) {
-    if order.bonus_skipped.is_some() {
-        metrics::counter!("orders_bonus_skipped_total", "reason" => "rate_not_found").increment(1);
-    }
+pub(super) fn count_skipped_bonus() {
+    metrics::counter!("orders_bonus_skipped_total", "reason" => "rate_not_found").increment(1);
 }

@@ -71,15 +71,16 @@ impl From<Error> for Unsettled {
 }
 
 impl Orders {
-    /// Drives a claim for the request that made it. If the outcome is unknown, the claim is given
-    /// back to the saga worker and the error is transient.
+    /// Drives a claim for the request that made it, and that has inserted `draft` with it. If the outcome
+    /// is unknown, the claim is given back to the saga worker and the error is transient.
     pub(super) async fn drive_new(
         &self,
         open: &OpenClaim,
+        draft: Option<OrderWithLines>,
         user: Option<wire::OrderUser>,
     ) -> Result<OrderReply, Error> {
         failpoint::hit(&format!("orders.{}.claimed", open.claim.action().name()));
-        match self.drive(open, Call::First, user).await {
+        match self.drive(open, Call::First, draft, user).await {
             Ok(order) => Ok(Reply::fresh(order)),
             Err(Unsettled::Refused(failure)) if failure.code != Code::OperationExpired => {
                 Err(failure.into())
@@ -111,6 +112,7 @@ impl Orders {
         &self,
         open: &OpenClaim,
         call: Call,
+        draft: Option<OrderWithLines>,
         user: Option<wire::OrderUser>,
     ) -> Result<wire::Order, Unsettled> {
         let claim = &open.claim;
@@ -123,7 +125,7 @@ impl Orders {
                     transactions: &transactions,
                     user,
                 };
-                Ok(self.settle(applied).await?)
+                Ok(self.settle(applied, draft).await?)
             }
             Err(PostError::Uncertain(failure)) => Err(Unsettled::Unknown(failure)),
             Err(PostError::Refused(failure)) if !is_final(&failure, call) => {
@@ -139,12 +141,22 @@ impl Orders {
         }
     }
 
-    async fn settle(&self, applied: Applied<'_>) -> Result<wire::Order, Error> {
+    /// Applies the claim, unless another driver has settled it. A draft is as it was inserted: while it is
+    /// claimed nothing else changes it.
+    async fn settle(
+        &self,
+        applied: Applied<'_>,
+        draft: Option<OrderWithLines>,
+    ) -> Result<wire::Order, Error> {
         let claim = applied.claim;
         let mut tx = pg::tx(&self.pool).await?;
-        let mut order = lock_in_tx(&mut tx, claim.order_id).await?;
-        if !repo::claims::delete_in_tx(&mut tx, claim).await? {
-            // Settled by another driver.
+        // Before the order's row, as in `release`: two drivers of a claim can't deadlock.
+        let is_deleted = repo::claims::delete_in_tx(&mut tx, claim).await?;
+        let mut order = match draft {
+            Some(draft) if is_deleted => draft,
+            _ => lock_in_tx(&mut tx, claim.order_id).await?,
+        };
+        if !is_deleted {
             return Ok(showing(convert::order(&order), applied.user));
         }
         let settled = self.apply_in_tx(&mut tx, applied, &mut order).await?;
@@ -213,7 +225,6 @@ impl Orders {
     /// `false` if the claim is gone, or, after the first call, if a worker has taken it.
     async fn release(&self, claim: &Claim, call: Call) -> Result<bool, Error> {
         let mut tx = pg::tx(&self.pool).await?;
-        repo::orders::lock_in_tx(&mut tx, claim.order_id).await?;
         let is_deleted = match call {
             Call::First => repo::claims::delete_untaken_in_tx(&mut tx, claim).await?,
             Call::Repeat => repo::claims::delete_in_tx(&mut tx, claim).await?,
@@ -259,7 +270,7 @@ impl Saga for Orders {
             Ok(user) => user,
             Err(error) => return Outcome::Failed(error.into()),
         };
-        match self.drive(&open, Call::Repeat, user).await {
+        match self.drive(&open, Call::Repeat, None, user).await {
             Ok(_) => Outcome::Completed,
             Err(Unsettled::Refused(failure)) => Outcome::Compensated(failure.into()),
             Err(Unsettled::Undecided(failure)) => Outcome::Undecided {

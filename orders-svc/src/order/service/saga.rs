@@ -107,7 +107,7 @@ impl Orders {
         repo::orders::update_in_tx(&mut tx, &order.order).await?;
         let open = open_in_tx(&mut tx, claim).await?;
         tx.commit().await?;
-        self.drive_new(&open, user).await
+        self.drive_new(&open, None, user).await
     }
 
     /// Stores the order as a draft, and drives its payment.
@@ -133,8 +133,11 @@ impl Orders {
         self.insert_in_tx(&mut tx, &mut order).await?;
         let open = open_in_tx(&mut tx, claim).await?;
         tx.commit().await?;
-        let reply = self.drive_new(&open, Some(user)).await?;
-        count_skipped_bonus(&order.order);
+        let is_bonus_skipped = order.order.bonus_skipped.is_some();
+        let reply = self.drive_new(&open, Some(order), Some(user)).await?;
+        if is_bonus_skipped {
+            count_skipped_bonus();
+        }
         Ok(reply)
     }
 

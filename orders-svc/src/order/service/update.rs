@@ -11,13 +11,14 @@ use super::{Orders, lock_in_tx, record::Change};
 use crate::{
     error::Error,
     order::{
-        model::{HistoryEntry, OrderId, OrderWithLines},
+        model::{HistoryEntry, OrderId, OrderStatus, OrderWithLines},
         repo,
     },
 };
 
 impl Orders {
-    /// Sets or clears the tracking id. The same value again changes nothing.
+    /// Sets or clears the tracking id. The same value again changes nothing. A draft is left to the request
+    /// that pays it.
     pub(crate) async fn update(
         &self,
         id: OrderId,
@@ -26,6 +27,9 @@ impl Orders {
     ) -> Result<OrderWithLines, Error> {
         let mut tx = pg::tx(&self.pool).await?;
         let mut order = lock_in_tx(&mut tx, id).await?;
+        if order.order.order_status == OrderStatus::Draft {
+            return Err(Error::OrderBusy);
+        }
         precondition::check(if_version, order.order.updated_at.timestamp_millis())?;
         let before = order.order.tracking_id;
         order.order.tracking_id = tracking_id.or(before);

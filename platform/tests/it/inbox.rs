@@ -79,3 +79,50 @@ async fn a_missing_consumer_and_stream_are_created_again(
     effects.wait_for(3).await;
     harness.drop_stream().await;
 }
+
+/// Commits events, and waits until they are published: a consumer that starts afterwards receives them
+/// together.
+async fn publish(effects: &Effects, events: usize) {
+    effects.harness.commit_events(events).await;
+    eventually("all are published", TIMEOUT, async || {
+        effects.harness.unpublished().await == 0
+    })
+    .await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn events_that_arrive_together_share_transactions(
+    _: PgPoolOptions,
+    options: PgConnectOptions,
+) {
+    let effects = Effects::new(options).await;
+    let harness = &effects.harness;
+    publish(&effects, 64).await;
+    effects.start();
+    effects.wait_for(64).await;
+    let transactions = "select count(distinct xmin::text) from :schema.effects";
+    assert!(harness.count(transactions).await < 64);
+    assert_eq!(
+        harness.count("select count(*) from :schema.inbox").await,
+        64
+    );
+    assert_no_leftovers(&harness.pool, harness.schema).await;
+    harness.drop_stream().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn events_that_fail_together_are_applied_one_by_one(
+    _: PgPoolOptions,
+    options: PgConnectOptions,
+) {
+    let effects = Effects::new(options).await;
+    let harness = &effects.harness;
+    publish(&effects, 64).await;
+    let handler = effects.start_failing(1, Code::Internal);
+    effects.wait_for(64).await;
+    assert_eq!(handler.failures_left.load(Ordering::SeqCst), 0);
+    let distinct = "select count(distinct event_id) from :schema.effects";
+    assert_eq!(harness.count(distinct).await, 64);
+    assert_no_leftovers(&harness.pool, harness.schema).await;
+    harness.drop_stream().await;
+}

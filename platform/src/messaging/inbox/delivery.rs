@@ -1,15 +1,15 @@
-//! One delivery of an event: applied, deferred, failed, or parked.
+//! Deliveries of events: applied together, or one by one: applied, deferred, failed, or parked.
 
 use std::{error::Error as _, fmt::Write as _, panic::AssertUnwindSafe, time::Duration};
 
 use async_nats::jetstream::{AckKind, Message};
-use futures::FutureExt as _;
+use futures::{FutureExt as _, StreamExt as _, stream};
 use prost::Message as _;
 use sqlx::PgPool;
 use tokio::time::timeout;
-use tracing::Instrument as _;
+use tracing::{Instrument as _, Span};
 
-use super::{Applied, Consumer, Effect, Envelope, envelope};
+use super::{Applied, Consumer, Deliver, Envelope, Event, envelope};
 use crate::{
     backoff::Backoff,
     error::{Code, Failure},
@@ -20,6 +20,13 @@ use crate::{
 
 /// Maximum delay after a transient error; short, so that recovery is noticed soon.
 const MAX_DEFERRAL: Duration = Duration::from_secs(4);
+
+/// Part of an effect's time that events have together, so that each can be applied by itself afterwards,
+/// before JetStream delivers it again.
+const TOGETHER: u32 = 3;
+
+/// Events that are applied at once by themselves, after applying them together failed.
+const CONCURRENCY: usize = 8;
 
 /// The result of a delivery.
 enum Outcome {
@@ -32,28 +39,82 @@ enum Outcome {
     Malformed(String),
 }
 
-/// Applies the event and acknowledges the delivery; after a crash in between it is redelivered.
-pub(super) async fn handle<E: Effect>(
+/// Applies events that arrived together, and acknowledges their deliveries; after a crash in between
+/// they are redelivered. If one of them fails, each is applied by itself.
+pub(super) async fn handle_all<E: Deliver>(
     consumer: &Consumer,
     pool: &PgPool,
     effect: &E,
-    message: Message,
+    messages: Vec<Message>,
 ) {
-    if !dead_letters::is_addressed_to(consumer.name(), &message) {
-        if let Err(error) = message.ack().await {
-            tracing::debug!(%error, "inbox: ack failed, the event is redelivered");
+    let mut own = Vec::with_capacity(messages.len());
+    for message in messages {
+        if dead_letters::is_addressed_to(consumer.name(), &message) {
+            own.push(message);
+        } else {
+            acknowledge(&message, AckKind::Ack).await;
         }
+    }
+    if own.len() > 1 && apply_together(consumer, effect, &own).await {
         return;
     }
+    stream::iter(own)
+        .for_each_concurrent(CONCURRENCY, |message| {
+            handle(consumer, pool, effect, message)
+        })
+        .await;
+}
+
+/// Applies the events in one go. Returns `false` if none of them is applied.
+async fn apply_together<E: Deliver>(consumer: &Consumer, effect: &E, messages: &[Message]) -> bool {
+    let events = messages.iter().map(|message| {
+        let envelope = Envelope::read(message).ok()?;
+        let body = E::Body::decode(message.payload.clone()).ok()?;
+        let span = span(consumer, Some(&envelope));
+        Some(Event {
+            envelope,
+            body,
+            span,
+        })
+    });
+    let Some(events) = events.collect::<Option<Vec<_>>>() else {
+        return false;
+    };
+    let delivered = AssertUnwindSafe(effect.deliver(events)).catch_unwind();
+    let limit = consumer.effect_timeout / TOGETHER;
+    let Ok(Ok(Ok(applied))) = timeout(limit, delivered).await else {
+        let (consumer, events) = (consumer.name(), messages.len());
+        tracing::debug!(
+            consumer,
+            events,
+            "inbox: not applied together, applying one by one"
+        );
+        return false;
+    };
+    failpoint::hit("inbox.applied");
+    for (message, applied) in messages.iter().zip(applied) {
+        let (result, ack) = acknowledgement(applied);
+        count(consumer, result);
+        acknowledge(message, ack).await;
+    }
+    true
+}
+
+async fn acknowledge(message: &Message, ack: AckKind) {
+    if let Err(error) = message.ack_with(ack).await {
+        tracing::debug!(%error, "inbox: ack failed, the event is redelivered");
+    }
+}
+
+/// Applies one event.
+async fn handle<E: Deliver>(consumer: &Consumer, pool: &PgPool, effect: &E, message: Message) {
     let envelope = Envelope::read(&message);
     let span = span(consumer, envelope.as_ref().ok());
     async {
         let outcome = apply(consumer, pool, effect, envelope, &message).await;
         failpoint::hit("inbox.applied");
         let ack = ack_for(consumer, pool, &message, outcome).await;
-        if let Err(error) = message.ack_with(ack).await {
-            tracing::debug!(%error, "inbox: ack failed, the event is redelivered");
-        }
+        acknowledge(&message, ack).await;
     }
     .instrument(span)
     .await;
@@ -74,7 +135,7 @@ fn span(consumer: &Consumer, envelope: Option<&Envelope>) -> tracing::Span {
     span
 }
 
-async fn apply<E: Effect>(
+async fn apply<E: Deliver>(
     consumer: &Consumer,
     pool: &PgPool,
     effect: &E,
@@ -89,9 +150,15 @@ async fn apply<E: Effect>(
         Ok(body) => body,
         Err(error) => return Outcome::Malformed(format!("the body cannot be decoded: {error}")),
     };
-    let applied = AssertUnwindSafe(effect.apply(&envelope, body)).catch_unwind();
-    match timeout(consumer.effect_timeout, applied).await {
-        Ok(Ok(Ok(applied))) => Outcome::Applied(applied),
+    let span = Span::current();
+    let event = Event {
+        envelope,
+        body,
+        span,
+    };
+    let delivered = AssertUnwindSafe(effect.deliver(vec![event])).catch_unwind();
+    match timeout(consumer.effect_timeout, delivered).await {
+        Ok(Ok(Ok(applied))) => Outcome::Applied(applied[0]),
         Ok(Ok(Err(failure))) if failure.code.is_transient() => Outcome::Deferred(failure),
         Ok(Ok(Err(failure))) => Outcome::Failed(with_causes(&failure)),
         Ok(Err(_panic)) => Outcome::Failed("the handler panicked".to_owned()),
@@ -123,8 +190,7 @@ async fn ack_for(
     outcome: Outcome,
 ) -> AckKind {
     let (result, ack) = match outcome {
-        Outcome::Applied(Applied::Now) => ("applied", AckKind::Ack),
-        Outcome::Applied(Applied::Before) => ("duplicate", AckKind::Ack),
+        Outcome::Applied(applied) => acknowledgement(applied),
         Outcome::Deferred(failure) => {
             tracing::debug!(%failure, consumer = consumer.name(), "inbox: transient error, event is retried");
             ("deferred", AckKind::Nak(Some(deferral(consumer, message))))
@@ -134,9 +200,20 @@ async fn ack_for(
         }
         Outcome::Malformed(reason) => record(consumer, pool, message, reason, 1).await,
     };
+    count(consumer, result);
+    ack
+}
+
+fn acknowledgement(applied: Applied) -> (&'static str, AckKind) {
+    match applied {
+        Applied::Now => ("applied", AckKind::Ack),
+        Applied::Before => ("duplicate", AckKind::Ack),
+    }
+}
+
+fn count(consumer: &Consumer, result: &'static str) {
     metrics::counter!("inbox_events_total", "consumer" => consumer.name().to_owned(), "result" => result)
         .increment(1);
-    ack
 }
 
 async fn record(

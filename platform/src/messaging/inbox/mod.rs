@@ -1,5 +1,6 @@
 //! The inbox: a durable pull consumer whose inbox row and effect commit together, acknowledged
-//! after the commit.
+//! after the commit. Events that arrive together are applied in one transaction; if that fails, each is
+//! applied in its own.
 //!
 //! Transient errors are retried without counting as failures. After ten failures, or if its body
 //! cannot be decoded, an event is parked in `dead_letters`, and the consumer goes on.
@@ -8,11 +9,13 @@ mod delivery;
 mod envelope;
 mod pull;
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use async_nats::jetstream::Context;
+use futures::future::try_join_all;
 use sqlx::{PgConnection, PgPool};
 use tokio_util::sync::CancellationToken;
+use tracing::{Instrument as _, Span};
 use uuid::Uuid;
 
 use super::{jetstream::stream_name, outbox::event_type};
@@ -37,7 +40,7 @@ pub struct Consumer {
     pub max_delay: Duration,
     /// Limit of the effect; reaching it is a failure.
     pub effect_timeout: Duration,
-    /// Events that are applied concurrently.
+    /// Events that are received and not acknowledged; as many are applied in one transaction.
     pub max_in_flight: usize,
 }
 
@@ -53,7 +56,7 @@ impl Consumer {
             first_delay: Duration::from_millis(500),
             max_delay: Duration::from_secs(30),
             effect_timeout: Duration::from_secs(15),
-            max_in_flight: 16,
+            max_in_flight: 64,
         }
     }
 
@@ -66,6 +69,17 @@ impl Consumer {
     pub fn stream(&self) -> String {
         stream_name(self.source)
     }
+}
+
+/// An event that has arrived.
+#[derive(Debug)]
+pub struct Event<B> {
+    /// Its headers.
+    pub envelope: Envelope,
+    /// Its message.
+    pub body: B,
+    /// The span of its delivery, in the trace of the request that caused it.
+    pub(super) span: Span,
 }
 
 /// An effect in the consumer's own schema.
@@ -82,6 +96,22 @@ pub trait Handler: Send + Sync + 'static {
         envelope: &Envelope,
         body: Self::Body,
     ) -> impl Future<Output = Result<(), Failure>> + Send;
+
+    /// Applies events in the transaction of their inbox rows; by default one after another. If it fails,
+    /// each of them is applied by itself.
+    fn apply_all_in_tx(
+        &self,
+        conn: &mut PgConnection,
+        events: Vec<Event<Self::Body>>,
+    ) -> impl Future<Output = Result<(), Failure>> + Send {
+        async move {
+            for event in events {
+                let applied = self.apply_in_tx(conn, &event.envelope, event.body);
+                applied.instrument(event.span).await?;
+            }
+            Ok(())
+        }
+    }
 }
 
 /// An effect with its own transaction.
@@ -141,20 +171,34 @@ pub async fn run_effect<E: Effect>(
     pull::run(consumer, js, pool, Arc::new(effect), token).await;
 }
 
+/// What a consumer does with the events that arrived together: all of it or nothing.
+trait Deliver: Send + Sync + 'static {
+    type Body: prost::Message + Default;
+
+    /// Applies the events, and returns for each whether this call did.
+    fn deliver(
+        &self,
+        events: Vec<Event<Self::Body>>,
+    ) -> impl Future<Output = Result<Vec<Applied>, Failure>> + Send;
+}
+
 struct TransactionalEffect<H> {
     pool: PgPool,
     consumer: Consumer,
     handler: H,
 }
 
-impl<H: Handler> Effect for TransactionalEffect<H> {
+impl<H: Handler> Deliver for TransactionalEffect<H> {
     type Body = H::Body;
 
-    async fn apply(&self, envelope: &Envelope, body: H::Body) -> Result<Applied, Failure> {
+    async fn deliver(&self, mut events: Vec<Event<H::Body>>) -> Result<Vec<Applied>, Failure> {
+        let ids = ids(&events);
         let mut tx = pg::tx(&self.pool).await?;
-        let applied = record(&mut tx, &self.consumer, envelope.id).await?;
-        if applied == Applied::Now {
-            self.handler.apply_in_tx(&mut tx, envelope, body).await?;
+        let applied = record(&mut tx, &self.consumer, &ids).await?;
+        let mut states = applied.iter();
+        events.retain(|_| states.next() == Some(&Applied::Now));
+        if !events.is_empty() {
+            self.handler.apply_all_in_tx(&mut tx, events).await?;
         }
         tx.commit().await?;
         Ok(applied)
@@ -167,36 +211,55 @@ struct RecordedEffect<E> {
     effect: E,
 }
 
-impl<E: Effect> Effect for RecordedEffect<E> {
+impl<E: Effect> Deliver for RecordedEffect<E> {
     type Body = E::Body;
 
-    async fn apply(&self, envelope: &Envelope, body: E::Body) -> Result<Applied, Failure> {
-        let applied = self.effect.apply(envelope, body).await?;
+    async fn deliver(&self, events: Vec<Event<E::Body>>) -> Result<Vec<Applied>, Failure> {
+        let ids = ids(&events);
+        let applied = try_join_all(events.into_iter().map(|event| async move {
+            let applied = self.effect.apply(&event.envelope, event.body);
+            applied.instrument(event.span).await
+        }));
+        let applied = applied.await?;
         let mut conn = self.pool.acquire().await?;
-        record(&mut conn, &self.consumer, envelope.id).await?;
+        record(&mut conn, &self.consumer, &ids).await?;
         Ok(applied)
     }
 }
 
-/// Inserts the inbox row unless it exists, and deletes the dead letter. A concurrent delivery of the
-/// same event waits here until the first one commits.
+fn ids<B>(events: &[Event<B>]) -> Vec<Uuid> {
+    events.iter().map(|event| event.envelope.id).collect()
+}
+
+/// Inserts the inbox rows that don't exist, and deletes the dead letters. Returns for each event whether
+/// its row is new; an event that is there twice is applied once. A concurrent delivery of the same event
+/// waits here until the first one commits.
 async fn record(
     conn: &mut PgConnection,
     consumer: &Consumer,
-    event_id: Uuid,
-) -> Result<Applied, sqlx::Error> {
+    event_ids: &[Uuid],
+) -> Result<Vec<Applied>, sqlx::Error> {
+    // In one order, so that two deliveries of the same events don't wait for each other.
     let sql = consumer.schema.sql(
         "with cleared as (
-             delete from :schema.dead_letters where consumer = $1 and event_id = $2)
-         insert into :schema.inbox (consumer, event_id) values ($1, $2) on conflict do nothing",
+             delete from :schema.dead_letters where consumer = $1 and event_id = any($2))
+         insert into :schema.inbox (consumer, event_id)
+         select $1, id from unnest($2::uuid[]) as event (id) order by id
+         on conflict do nothing
+         returning event_id",
     );
-    let written = sqlx::query(sql)
+    let inserted: Vec<Uuid> = sqlx::query_scalar(sql)
         .bind(consumer.name())
-        .bind(event_id)
-        .execute(conn)
+        .bind(event_ids)
+        .fetch_all(conn)
         .await?;
-    Ok(match written.rows_affected() {
-        0 => Applied::Before,
-        _ => Applied::Now,
-    })
+    let mut inserted = HashSet::<_>::from_iter(inserted);
+    let states = event_ids.iter().map(|id| {
+        if inserted.remove(id) {
+            Applied::Now
+        } else {
+            Applied::Before
+        }
+    });
+    Ok(states.collect())
 }

@@ -4,7 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use async_nats::jetstream::{
-    Context,
+    Context, Message,
     consumer::{AckPolicy, DeliverPolicy, PullConsumer, pull},
 };
 use futures::StreamExt as _;
@@ -15,7 +15,7 @@ use tokio::{
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use super::{Consumer, Effect, delivery};
+use super::{Consumer, Deliver, delivery};
 use crate::backoff::Backoff;
 
 /// How long the server keeps a pull open.
@@ -24,7 +24,7 @@ const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 /// Delays between attempts to create the consumer and pull.
 const RETRY: Backoff = Backoff::new(Duration::from_millis(50), Duration::from_secs(2));
 
-pub(super) async fn run<E: Effect>(
+pub(super) async fn run<E: Deliver>(
     consumer: Consumer,
     js: Context,
     pool: PgPool,
@@ -60,7 +60,7 @@ struct Puller<E> {
     in_progress: TaskTracker,
 }
 
-impl<E: Effect> Puller<E> {
+impl<E: Deliver> Puller<E> {
     async fn pull_until(&self, token: &CancellationToken) {
         let mut retry = RETRY;
         loop {
@@ -90,16 +90,23 @@ impl<E: Effect> Puller<E> {
             drop(free);
             // No more than can be started now: a message that waits here may be redelivered.
             let batch = self.slots.available_permits();
-            let mut messages = durable
+            let messages = durable
                 .batch()
                 .max_messages(batch)
                 .expires(PULL_EXPIRY)
                 .messages()
                 .await?;
+            let mut arrivals = messages.ready_chunks(batch);
             let mut received = 0;
-            while let Some(message) = timeout(PULL_EXPIRY * 2, messages.next()).await? {
-                received += 1;
-                self.start(message?).await?;
+            while let Some(arrived) = timeout(PULL_EXPIRY * 2, arrivals.next()).await? {
+                received += arrived.len();
+                let mut failed = None;
+                let messages = arrived.into_iter();
+                let messages = messages.filter_map(|it| it.map_err(|e| failed = Some(e)).ok());
+                self.start(messages.collect()).await?;
+                if let Some(error) = failed {
+                    return Err(error);
+                }
             }
             if received == 0 {
                 return Ok(());
@@ -107,16 +114,15 @@ impl<E: Effect> Puller<E> {
         }
     }
 
-    async fn start(
-        &self,
-        message: async_nats::jetstream::Message,
-    ) -> Result<(), async_nats::Error> {
-        let slot = Arc::clone(&self.slots).acquire_owned().await?;
+    /// Starts to apply messages that arrived together.
+    async fn start(&self, messages: Vec<Message>) -> Result<(), async_nats::Error> {
+        let count = u32::try_from(messages.len())?;
+        let slots = Arc::clone(&self.slots).acquire_many_owned(count).await?;
         let (consumer, pool) = (Arc::clone(&self.consumer), self.pool.clone());
         let effect = Arc::clone(&self.effect);
         self.in_progress.spawn(async move {
-            delivery::handle(&consumer, &pool, &*effect, message).await;
-            drop(slot);
+            delivery::handle_all(&consumer, &pool, &*effect, messages).await;
+            drop(slots);
         });
         Ok(())
     }

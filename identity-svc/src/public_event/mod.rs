@@ -16,12 +16,13 @@ use std::marker::PhantomData;
 
 use platform::{
     error::Failure,
-    messaging::inbox::{Envelope, Handler},
+    messaging::inbox::{Envelope, Event, Handler},
     pg::Schema,
     service::Backbone,
 };
 use proto::events::v1 as events;
 use sqlx::PgConnection;
+use uuid::Uuid;
 
 pub(crate) use feed::Feed;
 pub(crate) use model::PublicEvent;
@@ -76,15 +77,38 @@ impl<B: Translate> Handler for Record<B> {
         envelope: &Envelope,
         body: B,
     ) -> Result<(), Failure> {
-        let Some((event_type, data)) = body.translate() else {
-            return Ok(());
-        };
-        let event = PublicEvent {
-            id: envelope.id,
+        let events: Vec<_> = public(envelope, body).collect();
+        Ok(repo::insert_in_tx(conn, &events).await?)
+    }
+
+    async fn apply_all_in_tx(
+        &self,
+        conn: &mut PgConnection,
+        events: Vec<Event<B>>,
+    ) -> Result<(), Failure> {
+        let events = events.into_iter();
+        let events = events.flat_map(|event| public(&event.envelope, event.body));
+        Ok(repo::insert_in_tx(conn, &events.collect::<Vec<_>>()).await?)
+    }
+}
+
+/// Returns the public events that an event becomes.
+fn public<B: Translate>(
+    envelope: &Envelope,
+    body: B,
+) -> impl Iterator<Item = PublicEvent> + use<B> {
+    let (id, occurred_at) = (envelope.id, envelope.time);
+    // The same at each delivery, and the event that came before has the id before.
+    let before = Uuid::from_u128(id.as_u128().wrapping_sub(1));
+    let before = body.before().map(|translated| (before, translated));
+    let own = body.translate().map(|translated| (id, translated));
+    before
+        .into_iter()
+        .chain(own)
+        .map(move |(id, (event_type, data))| PublicEvent {
+            id,
             event_type: event_type.to_owned(),
             data: data.to_string(),
-            occurred_at: envelope.time,
-        };
-        Ok(repo::insert_in_tx(conn, &event).await?)
-    }
+            occurred_at,
+        })
 }

@@ -6,7 +6,7 @@ use uuid::Uuid;
 /// A public event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PublicEvent {
-    /// That of the event it is made from, so that a redelivery is the same public event.
+    /// Made from that of the event it is made from, so that a redelivery is the same public event.
     pub(crate) id: Uuid,
     pub(crate) event_type: String,
     /// A JSON object.

@@ -25,15 +25,22 @@ pub(super) struct Sequenced {
     pub(super) event_type: String,
 }
 
-/// Inserts an event that is not there yet.
-pub(super) async fn insert_in_tx(conn: &mut PgConnection, event: &PublicEvent) -> Result<()> {
+/// Inserts the events that are not there yet.
+pub(super) async fn insert_in_tx(conn: &mut PgConnection, events: &[PublicEvent]) -> Result<()> {
+    let column = |value: fn(&PublicEvent) -> String| events.iter().map(value).collect::<Vec<_>>();
     sqlx::query!(
         "insert into identity.public_events (id, event_type, data, occurred_at)
-         values ($1, $2, $3, $4) on conflict do nothing",
-        event.id,
-        event.event_type,
-        event.data,
-        event.occurred_at,
+         select id, event_type, data, occurred_at
+         from unnest($1::uuid[], $2::text[], $3::text[], $4::timestamptz[])
+             as event (id, event_type, data, occurred_at)
+         on conflict do nothing",
+        &events.iter().map(|event| event.id).collect::<Vec<_>>(),
+        &column(|event| event.event_type.clone()),
+        &column(|event| event.data.clone()),
+        &events
+            .iter()
+            .map(|event| event.occurred_at)
+            .collect::<Vec<_>>(),
     )
     .execute(conn)
     .await?;

@@ -11,6 +11,11 @@ use super::event_types;
 pub(super) trait Translate: prost::Message + Default + 'static {
     /// Returns type and data; `None` for what clients are not told.
     fn translate(self) -> Option<(&'static str, Value)>;
+
+    /// Returns type and data of another public event that the event tells of, and that comes before.
+    fn before(&self) -> Option<(&'static str, Value)> {
+        None
+    }
 }
 
 /// Returns a text, or null where it is empty.
@@ -123,7 +128,18 @@ fn transaction(
     Some((event_type, data))
 }
 
-/// Implements the trait for an event of transactions.
+impl Translate for events::TransactionConfirmed {
+    fn translate(self) -> Option<(&'static str, Value)> {
+        transaction(self.transaction, "confirmed")
+    }
+
+    fn before(&self) -> Option<(&'static str, Value)> {
+        let created = self.transaction.clone().filter(|_| self.created);
+        transaction(created, "created")
+    }
+}
+
+/// Implements the trait for another event of transactions.
 macro_rules! transactions {
     ($($Event:ident: $happened:literal;)+) => {
         $(impl Translate for events::$Event {
@@ -137,7 +153,6 @@ macro_rules! transactions {
 transactions! {
     TransactionCreated: "created";
     TransactionApproved: "approved";
-    TransactionConfirmed: "confirmed";
     TransactionFailed: "failed";
     TransactionRejected: "rejected";
 }
@@ -197,14 +212,27 @@ mod tests {
                 destination_wallet_id: "w".to_owned(),
                 ..Default::default()
             });
-            events::TransactionConfirmed { transaction }.translate()
+            events::TransactionConfirmed {
+                transaction,
+                created: true,
+            }
         };
-        let (event_type, data) = of("deposit").unwrap();
+        let deposit = of("deposit");
+        let (created, data) = deposit.before().unwrap();
+        assert_eq!(created, "transaction.deposit.created");
+        let (event_type, confirmed) = deposit.translate().unwrap();
         assert_eq!(event_type, "transaction.deposit.confirmed");
+        assert_eq!(confirmed, data);
         assert_eq!(data["amount"], "1.00000000");
         assert_eq!(data["originWalletId"], Value::Null);
         assert_eq!(data["destinationWalletId"], "w");
-        assert_eq!(of("exchange"), None);
+        assert_eq!(of("exchange").before(), None);
+        assert_eq!(of("exchange").translate(), None);
+        let confirmed_later = events::TransactionConfirmed {
+            created: false,
+            ..of("deposit")
+        };
+        assert_eq!(confirmed_later.before(), None);
         assert_eq!(events::TransactionFailed::default().translate(), None);
     }
 

@@ -161,12 +161,8 @@ fn add_events(parameters: &mut Parameters, plan: &Plan, requests: &[PostingReque
         let Some(tx) = book.transactions.get(&change.transaction) else {
             continue;
         };
-        let messages = request
-            .span
-            .in_scope(|| events::messages(tx, change, &book.ids));
-        for message in messages {
-            columns.push(message);
-        }
+        let message = || events::status_changed(tx, change, &book.ids);
+        columns.push(request.span.in_scope(message));
     }
     for (bonus, request) in plan.revocations(requests) {
         let message = || events::bonus_revoked(bonus, &book.ids);

@@ -15,22 +15,17 @@ use crate::{
     ledger::{OrderBonus, StatusChange},
 };
 
-/// Returns the events of a status change: one, or two where a transaction is created as confirmed.
-pub(crate) fn messages(tx: &Transaction, change: &StatusChange, ids: &Ids) -> Vec<Message> {
-    let mut messages = Vec::with_capacity(2);
-    if change.from.is_none() {
-        let transaction = Some(summary(tx, 1));
-        let body = TransactionCreated { transaction };
-        messages.push(message(tx, 1, "TransactionCreated", &body, ids));
-        if change.version == 1 {
-            return messages;
-        }
-    }
+/// Returns the event of a status change. A transaction that is confirmed as it is created has one event.
+pub(crate) fn status_changed(tx: &Transaction, change: &StatusChange, ids: &Ids) -> Message {
     let version = change.version;
     let transaction = Some(summary(tx, version));
-    messages.push(match change.to {
+    let created = change.from.is_none();
+    match change.to {
         Status::Confirmed => {
-            let body = TransactionConfirmed { transaction };
+            let body = TransactionConfirmed {
+                transaction,
+                created,
+            };
             message(tx, version, "TransactionConfirmed", &body, ids)
         }
         Status::Failed => {
@@ -41,12 +36,15 @@ pub(crate) fn messages(tx: &Transaction, change: &StatusChange, ids: &Ids) -> Ve
             let body = TransactionRejected { transaction };
             message(tx, version, "TransactionRejected", &body, ids)
         }
+        Status::Pending | Status::Processing if created => {
+            let body = TransactionCreated { transaction };
+            message(tx, version, "TransactionCreated", &body, ids)
+        }
         Status::Pending | Status::Processing => {
             let body = TransactionApproved { transaction };
             message(tx, version, "TransactionApproved", &body, ids)
         }
-    });
-    messages
+    }
 }
 
 /// Returns the event of a buyer's bonus of which more is revoked, or less is owed.

@@ -53,7 +53,7 @@ async fn money_is_sent_to_a_wallet_or_to_the_user_with_an_email(pool: PgPool) {
         );
         assert_eq!(sent.destination_wallet_id.as_ref(), Some(&to));
         let events = app.event_types(&sent.id).await;
-        assert_eq!(events, ["TransactionCreated", "TransactionConfirmed"]);
+        assert_eq!(events, ["TransactionConfirmed"]);
     }
     let refused = send(&app.admin, to_email(&from, &email, "4")).await;
     let expected = Rejection::new(Code::InsufficientFunds, &["amount"]);

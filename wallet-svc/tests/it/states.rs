@@ -142,10 +142,7 @@ async fn commit_skips_the_first_status(pool: PgPool) {
     let (wallet, other) = (app.funded_wallet("10").await, app.new_wallet().await);
     let moved = app.transfer(&wallet, &other, "3", true).await.unwrap();
     assert_eq!(moved.status(), TransactionStatus::Confirmed);
-    assert_eq!(
-        app.event_types(&moved.id).await,
-        ["TransactionCreated", "TransactionConfirmed"]
-    );
+    assert_eq!(app.event_types(&moved.id).await, ["TransactionConfirmed"]);
     let request = wire::CreateDepositRequest {
         data: r#"{"n": 1.0}"#.to_owned(),
         commit: true,

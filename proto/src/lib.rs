@@ -26,6 +26,7 @@ macro_rules! package {
 
 pub mod access;
 pub mod lists;
+pub mod reference;
 pub mod services;
 
 package!(common, "guerdon.common.v1");

@@ -12,7 +12,7 @@ pub(super) trait Translate: prost::Message + Default + 'static {
     /// Returns type and data; `None` for what clients are not told.
     fn translate(self) -> Option<(&'static str, Value)>;
 
-    /// Returns type and data of another public event that the event tells of, and that comes before.
+    /// Returns type and data of another public event that the event implies, and that comes before.
     fn before(&self) -> Option<(&'static str, Value)> {
         None
     }

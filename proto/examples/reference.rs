@@ -1,0 +1,5 @@
+//! Prints the page `proto/API.md`.
+
+fn main() {
+    print!("{}", proto::reference::page());
+}

@@ -3,6 +3,7 @@
 //! Secrets are [`SecretString`], which `Debug` does not show. Settings of one service are in its
 //! `config.rs`, which flattens [`Common`].
 
+mod nats;
 mod strong_secret;
 mod tls;
 
@@ -15,6 +16,7 @@ use std::{
 use clap::{Args, Command, ValueEnum};
 use secrecy::SecretString;
 
+pub use nats::Nats;
 pub use strong_secret::{StrongSecret, weakness};
 pub use tls::Tls;
 
@@ -148,56 +150,6 @@ pub struct Grpc {
     /// PEM file of the authorities whose certificates the server's clients must have.
     #[arg(long, env = "TLS_CLIENT_CA_FILE")]
     pub tls_client_ca_file: Option<PathBuf>,
-}
-
-/// Settings of the broker, flattened into the config of the services.
-#[derive(Debug, Clone, Args)]
-pub struct Nats {
-    /// URL of NATS with `JetStream`, `nats://user:password@host:4222`; without a user on loopback
-    /// only.
-    #[arg(
-        long,
-        env = "NATS_URL",
-        default_value = "nats://127.0.0.1:4222",
-        value_parser = secret,
-        hide_env_values = true
-    )]
-    pub nats_url: SecretString,
-
-    /// Nodes of a cluster that store each event, when this process creates its stream. Three survive the
-    /// loss of one.
-    #[arg(
-        long,
-        env = "NATS_STREAM_REPLICAS",
-        default_value_t = 1,
-        value_parser = clap::value_parser!(u8).range(1..=5)
-    )]
-    pub nats_stream_replicas: u8,
-
-    /// PEM file of the authorities of the broker's certificate; those of the machine without it.
-    #[arg(long, env = "NATS_CA_FILE")]
-    pub nats_ca_file: Option<PathBuf>,
-
-    /// PEM file of the certificate that is shown to the broker.
-    #[arg(long, env = "NATS_CERT_FILE", requires = "nats_key_file")]
-    pub nats_cert_file: Option<PathBuf>,
-
-    /// PEM file of the key of `NATS_CERT_FILE`.
-    #[arg(long, env = "NATS_KEY_FILE", requires = "nats_cert_file")]
-    pub nats_key_file: Option<PathBuf>,
-}
-
-impl Nats {
-    /// Returns the settings of a server, for tests.
-    pub fn at(url: &str) -> Self {
-        Self {
-            nats_url: SecretString::from(url),
-            nats_stream_replicas: 1,
-            nats_ca_file: None,
-            nats_cert_file: None,
-            nats_key_file: None,
-        }
-    }
 }
 
 /// Tells whether a host is this machine by its name or address.

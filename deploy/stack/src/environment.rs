@@ -6,14 +6,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context as _, Result};
-use clap::{Args, Parser};
+use anyhow::{Context as _, Result, ensure};
 
 use crate::{
     cluster::{Cluster, ClusterOptions, data_version},
     database, find,
     nats::{
-        NatsServer,
+        NatsOptions, NatsServer, cluster,
         users::{NatsAccess, OPERATOR, Passwords},
     },
     ports::Ports,
@@ -21,46 +20,10 @@ use crate::{
     progress::Progress,
     roles::{self, Roles, Server},
     secrets::Secrets,
+    servers::ServerOptions,
     wiring::{Variable, variable},
     workspace::Workspace,
 };
-
-/// Servers to use instead of our own.
-#[derive(Debug, Clone, Default, Args)]
-pub struct ServerOptions {
-    /// A running Postgres to use, as a user that may make roles and databases. `DATABASE_URL` is
-    /// not read: other tools use that name, and it may lead anywhere.
-    #[arg(
-        long,
-        value_name = "URL",
-        env = "STACK_DATABASE_URL",
-        hide_env_values = true
-    )]
-    pub database_url: Option<String>,
-    /// A running NATS with `JetStream` to use.
-    #[arg(
-        long,
-        value_name = "URL",
-        env = "STACK_NATS_URL",
-        hide_env_values = true
-    )]
-    pub nats_url: Option<String>,
-    /// The nats-server executable; without it, it is searched for, and downloaded where missing.
-    #[arg(long, value_name = "FILE", env = "STACK_NATS_SERVER", hide = true)]
-    pub nats_server: Option<PathBuf>,
-}
-
-impl ServerOptions {
-    /// Reads the environment variables only, for programs whose arguments mean something else.
-    pub fn from_env() -> Result<Self> {
-        #[derive(Parser)]
-        struct NoArguments {
-            #[command(flatten)]
-            servers: ServerOptions,
-        }
-        Ok(NoArguments::try_parse_from(["stack"])?.servers)
-    }
-}
 
 /// How to run an [`Environment`].
 #[derive(Debug)]
@@ -71,6 +34,8 @@ pub struct EnvironmentOptions {
     pub servers: ServerOptions,
     /// Whether commits survive a power cut. Tests do without, and are faster.
     pub durable: bool,
+    /// How many NATS servers of our own, which are a cluster if there are several.
+    pub nats_nodes: usize,
     pub(crate) ports: Ports,
     pub(crate) progress: Progress,
 }
@@ -82,6 +47,7 @@ impl EnvironmentOptions {
             workspace,
             servers: ServerOptions::default(),
             durable: true,
+            nats_nodes: 1,
             ports: Ports::default(),
             progress: Progress::Silent,
         }
@@ -104,14 +70,18 @@ impl EnvironmentOptions {
         Secrets::load_or_generate(&self.workspace.secrets())
     }
 
-    fn start_nats(&mut self, passwords: &Passwords) -> Result<NatsServer> {
+    fn start_nats(&mut self, passwords: &Passwords) -> Result<Vec<NatsServer>> {
         let program = self.nats_program()?;
         self.servers.nats_server = Some(program.clone());
-        let (workspace, ports) = (&self.workspace, &mut self.ports);
+        let options = NatsOptions {
+            program: &program,
+            workspace: &self.workspace,
+            passwords,
+        };
         self.progress.step("Starting NATS", || {
-            let start = |port| NatsServer::start(&program, workspace.clone(), port, passwords);
-            let nats = ports.serve("nats", start)?;
-            let started = format!("NATS with JetStream on {}", nats.address());
+            let nats = cluster::start(options, &mut self.ports, self.nats_nodes)?;
+            let addresses: Vec<_> = nats.iter().map(NatsServer::address).collect();
+            let started = format!("NATS with JetStream on {}", addresses.join(", "));
             Ok((nats, started))
         })
     }
@@ -178,14 +148,14 @@ pub struct Environment {
     pub(crate) options: EnvironmentOptions,
     pub(crate) nats_access: NatsAccess,
     pub(crate) postgres_url: String,
-    nats: Option<NatsServer>,
+    nats: Vec<NatsServer>,
     postgres: Option<Cluster>,
 }
 
 impl Environment {
     /// Starts the servers that nobody else runs.
     pub fn start(mut options: EnvironmentOptions) -> Result<Self> {
-        let (mut postgres, mut nats) = (None, None);
+        let (mut postgres, mut nats) = (None, Vec::new());
         let postgres_url = if let Some(url) = options.servers.database_url.clone() {
             options.progress.line("  ok  Postgres of --database-url");
             url
@@ -197,9 +167,9 @@ impl Environment {
             NatsAccess::Foreign(url)
         } else {
             let passwords = options.secrets()?.nats;
-            let server = nats.insert(options.start_nats(&passwords)?);
+            nats = options.start_nats(&passwords)?;
             NatsAccess::Own {
-                address: server.address(),
+                addresses: nats.iter().map(NatsServer::address).collect(),
                 passwords,
             }
         };
@@ -254,10 +224,11 @@ impl Environment {
         ])
     }
 
-    /// Returns our own NATS server.
-    pub(crate) fn nats(&self) -> Result<&NatsServer> {
-        let nats = self.nats.as_ref();
-        nats.context("this environment has no NATS server of its own")
+    /// Returns our own NATS servers, at least one.
+    pub(crate) fn nats(&self) -> Result<&[NatsServer]> {
+        let none = "this environment has no NATS server of its own";
+        ensure!(!self.nats.is_empty(), none);
+        Ok(&self.nats)
     }
 
     /// Returns the directory of the programs of our own Postgres.
@@ -281,16 +252,17 @@ impl Environment {
     /// Returns the process ids of our own servers: `postgres`, `nats`.
     pub fn process_ids(&self) -> BTreeMap<String, u32> {
         let postgres = self.postgres.as_ref().map(|it| it.process().id());
-        let nats = self.nats.as_ref().and_then(NatsServer::process_id);
-        [("postgres", postgres), ("nats", nats)]
+        let nats = self.nats.iter().map(|it| (it.label(), it.process_id()));
+        [("postgres", postgres)]
             .into_iter()
+            .chain(nats)
             .filter_map(|(name, pid)| Some((name.to_owned(), pid?)))
             .collect()
     }
 
     /// Fails when a server of our own has ended.
     pub(crate) fn check(&self) -> Result<()> {
-        self.nats.as_ref().map_or(Ok(()), NatsServer::check)?;
+        self.nats.iter().try_for_each(NatsServer::check)?;
         let postgres = self.postgres.as_ref().map(Cluster::process);
         postgres.map_or(Ok(()), Process::check)
     }

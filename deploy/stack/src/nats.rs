@@ -22,6 +22,7 @@ use crate::{
     workspace::Workspace,
 };
 
+pub(crate) mod cluster;
 pub(crate) mod users;
 
 const START_TIMEOUT: Duration = Duration::from_secs(20);
@@ -30,9 +31,20 @@ const PROBE_TIMEOUT: Duration = Duration::from_secs(1);
 /// Bytes of a greeting; a server of another kind may send any number.
 const MAX_GREETING: u64 = 8 << 10;
 
+/// What a server is started with.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct NatsOptions<'a> {
+    pub(crate) program: &'a Path,
+    pub(crate) workspace: &'a Workspace,
+    /// The passwords of its users.
+    pub(crate) passwords: &'a Passwords,
+}
+
 /// A server that can be stopped and started again with its data.
 #[derive(Debug)]
 pub(crate) struct NatsServer {
+    /// The name of its directory and of its log.
+    label: String,
     program: PathBuf,
     config: PathBuf,
     /// Tells this server from another one that listens on the same port.
@@ -45,17 +57,22 @@ pub(crate) struct NatsServer {
 
 impl NatsServer {
     /// Starts the program with its data in a directory of the workspace, and waits until it listens.
-    /// Its users have these passwords, which the configuration holds: only the server may read it.
+    /// The configuration, to which `cluster` is added, holds the passwords: only the server may read it.
     pub(crate) fn start(
-        program: &Path,
-        workspace: Workspace,
+        options: NatsOptions<'_>,
+        label: &str,
         port: u16,
-        passwords: &Passwords,
+        cluster: &str,
     ) -> Result<Self> {
-        let home = workspace.subdirectory("nats")?.servers;
+        let NatsOptions {
+            program,
+            workspace,
+            passwords,
+        } = options;
+        let home = workspace.subdirectory(label)?.servers;
         let (config, store) = (home.join("nats.conf"), home.join("jetstream"));
         let name = format!("guerdon-{:08x}", rand::random::<u32>());
-        let text = configuration(&name, &store, port)? + &passwords.authorization();
+        let text = configuration(&name, &store, port)? + cluster + &passwords.authorization();
         envfile::write_private(&config, &text)?;
         let mut directory = fs::DirBuilder::new();
         directory.recursive(true).mode(0o700).create(&store)?;
@@ -64,19 +81,20 @@ impl NatsServer {
             account.give_all(&store)?;
         }
         let server = Self {
-            program: runnable(program, &workspace)?,
+            label: label.to_owned(),
+            program: runnable(program, workspace)?,
             config,
             name,
             port,
-            log: Log::open(&workspace.logs(), "nats", None)?,
-            workspace,
+            log: Log::open(&workspace.logs(), label, None)?,
+            workspace: workspace.clone(),
             process: Mutex::default(),
         };
         server.start_again()?;
         Ok(server)
     }
 
-    /// Starts the server after [`NatsServer::stop`].
+    /// Starts the server after [`NatsServer::stop`] or [`NatsServer::kill`].
     pub(crate) fn start_again(&self) -> Result<()> {
         let mut running = self.process();
         ensure!(running.is_none(), "NATS is running");
@@ -94,6 +112,23 @@ impl NatsServer {
         if let Some(process) = self.process().take() {
             process.stop(STOP_TIMEOUT);
         }
+    }
+
+    /// Kills the server: nothing of it runs on after SIGKILL.
+    pub(crate) fn kill(&self) {
+        if let Some(process) = self.process().take() {
+            process.kill();
+        }
+    }
+
+    /// Returns its name among the servers of a cluster.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the name of its directory and of its log.
+    pub(crate) fn label(&self) -> &str {
+        &self.label
     }
 
     /// Fails when the server has ended by itself.
@@ -171,10 +206,15 @@ mod tests {
         let program = EnvironmentOptions::nats_program_of_tests(&workspace);
         let passwords = Passwords::complete(str::to_lowercase);
         let taken = OnceCell::new();
+        let options = NatsOptions {
+            program: &program,
+            workspace: &workspace,
+            passwords: &passwords,
+        };
         let start = |port| {
             // Assigned, and taken before the first start.
             taken.get_or_init(|| TcpListener::bind((Ipv4Addr::LOCALHOST, port)).unwrap());
-            NatsServer::start(&program, workspace.clone(), port, &passwords)
+            NatsServer::start(options, "nats", port, "")
         };
         let server = Ports::default().serve("nats", start).unwrap();
         let taken = taken.get().unwrap().local_addr().unwrap();

@@ -10,10 +10,11 @@ use clap::Parser;
 use rand::Rng as _;
 
 use crate::{
-    environment::{Environment, EnvironmentOptions, ServerOptions},
+    environment::{Environment, EnvironmentOptions},
     logs::Terminal,
     roles::Roles,
     secrets::Secrets,
+    servers::ServerOptions,
     service::{Auth, Replicas},
     wiring::Variable,
     workspace::Workspace,

@@ -266,7 +266,7 @@ mod tests {
             otlp: None,
             secrets: Secrets::generate(),
             nats: NatsAccess::Own {
-                address: "127.0.0.1:1".to_owned(),
+                addresses: vec!["127.0.0.1:1".to_owned()],
                 passwords: Passwords::complete(str::to_owned),
             },
             postgres_url: "postgres://postgres@127.0.0.1:2/postgres".to_owned(),

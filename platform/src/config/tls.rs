@@ -7,7 +7,6 @@ use std::{
 };
 
 use anyhow::Context as _;
-use async_nats::ServerAddr;
 use clap::Args;
 use secrecy::{ExposeSecret as _, SecretString};
 use sqlx::postgres::{PgConnectOptions, PgSslMode};
@@ -112,15 +111,12 @@ pub(super) fn check_services(peers: &Peers) -> anyhow::Result<()> {
 
 /// Refuses a broker that is reached without TLS beyond loopback.
 pub(super) fn check_nats(nats: &Nats) -> anyhow::Result<()> {
-    let server: ServerAddr = nats
-        .nats_url
-        .expose_secret()
-        .parse()
-        .context("NATS_URL is not the URL of a NATS server")?;
-    if server.tls_required() || is_loopback(server.host()) {
-        return Ok(());
+    let servers = nats.servers()?;
+    let mut plain = servers.iter().filter(|server| !server.tls_required());
+    match plain.find(|server| !is_loopback(server.host())) {
+        Some(server) => Err(refusal("NATS_URL", server.host(), "write it with tls://")),
+        None => Ok(()),
     }
-    Err(refusal("NATS_URL", server.host(), "write it with tls://"))
 }
 
 /// Refuses a database whose certificate is not verified, beyond loopback.
@@ -178,12 +174,19 @@ mod tests {
     fn a_broker_beyond_loopback_needs_tls() {
         assert!(check_nats(&Nats::at("nats://127.0.0.1:4222")).is_ok());
         assert!(check_nats(&Nats::at("tls://u:pa55@nats.example:4222")).is_ok());
-        let message = message(check_nats(&Nats::at("nats://u:pa55@nats.example:4222")));
-        assert!(
-            message.starts_with("NATS_URL reaches nats.example"),
-            "{message}"
-        );
-        assert!(!message.contains("pa55"), "{message}");
+        let nodes = "tls://u:pa55@a.example,nats://127.0.0.1,tls://u:pa55@nats.example";
+        assert!(check_nats(&Nats::at(nodes)).is_ok());
+        for url in [
+            "nats://u:pa55@nats.example:4222",
+            "tls://u:pa55@a.example,nats://127.0.0.1,nats://u:pa55@nats.example",
+        ] {
+            let message = message(check_nats(&Nats::at(url)));
+            assert!(
+                message.starts_with("NATS_URL reaches nats.example"),
+                "{message}"
+            );
+            assert!(!message.contains("pa55"), "{message}");
+        }
     }
 
     #[test]

@@ -14,7 +14,6 @@ use async_nats::{
     },
 };
 use percent_encoding::percent_decode_str;
-use secrecy::ExposeSecret as _;
 
 use super::outbox::event_type;
 use crate::{backoff::Backoff, config, pg::Schema};
@@ -27,18 +26,16 @@ const DUPLICATE_WINDOW: Duration = Duration::from_secs(30);
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(4);
 const RECONNECT: Backoff = Backoff::new(Duration::from_millis(50), Duration::from_millis(1_600));
 
-/// Starts connecting and returns immediately; reconnects without a limit. Fails only on a malformed
-/// URL, and on one without a user that is not on loopback: whoever reaches such a server can publish
-/// any event.
+/// Starts connecting and returns immediately; reconnects without a limit, to any of the servers. Fails only
+/// on a malformed URL, on several users, and on a URL without a user that is not on loopback: whoever
+/// reaches such a server can publish any event.
 pub async fn connect(settings: &config::Nats, client_name: &str) -> anyhow::Result<Context> {
-    let server: ServerAddr = settings
-        .nats_url
-        .expose_secret()
-        .parse()
-        .context("NATS_URL is not the URL of a NATS server")?;
-    let client = with_certificates(authenticated(&server)?, settings)
+    let servers = settings.servers()?;
+    let client = with_certificates(authenticated(&servers)?, settings)
         .name(client_name)
         .retry_on_initial_connect()
+        // A server names others before its certificate is checked, and without a user's rights.
+        .ignore_discovered_servers()
         .max_reconnects(None)
         .connection_timeout(Duration::from_secs(2))
         .request_timeout(Some(REQUEST_TIMEOUT))
@@ -48,30 +45,43 @@ pub async fn connect(settings: &config::Nats, client_name: &str) -> anyhow::Resu
             RECONNECT.after(attempts.saturating_add(1))
         })
         .event_callback(|event| async move { report(&event) })
-        .connect(without_user(server)?)
+        .connect(without_user(servers)?)
         .await?;
     let mut context = async_nats::jetstream::new(client);
     context.set_timeout(REQUEST_TIMEOUT);
     Ok(context)
 }
 
-/// Returns options with the user of the URL, which the client library ignores. Responses arrive in the
-/// user's own inboxes: another user may not subscribe to them.
-fn authenticated(server: &ServerAddr) -> anyhow::Result<ConnectOptions> {
+/// Returns options with the user of the URLs, which the client library ignores. It is the same for all
+/// servers, also for those whose URL has none. Responses arrive in the user's own inboxes: another user
+/// may not subscribe to them.
+fn authenticated(servers: &[ServerAddr]) -> anyhow::Result<ConnectOptions> {
     let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
-    let Some(user) = server.username().map(decoded) else {
-        let host = server.host();
-        anyhow::ensure!(
-            config::is_loopback(host),
-            "NATS_URL has no user, and {host} is not loopback: \
-             write it like nats://user:password@{host}:{}",
-            server.port()
-        );
+    let mut users = servers.iter().filter_map(|server| {
+        let password = server.password().map(decoded).unwrap_or_default();
+        Some((decoded(server.username()?), password))
+    });
+    let Some((user, password)) = users.next() else {
+        servers.iter().try_for_each(ensure_loopback)?;
         return Ok(ConnectOptions::new());
     };
-    let password = server.password().map(decoded).unwrap_or_default();
+    anyhow::ensure!(
+        users.all(|other| other == (user.clone(), password.clone())),
+        "NATS_URL has several users or passwords: all servers of a cluster have the same"
+    );
     let inbox = format!("_INBOX.{user}");
     Ok(ConnectOptions::with_user_and_password(user, password).custom_inbox_prefix(inbox))
+}
+
+/// Refuses a server without users that others can reach.
+fn ensure_loopback(server: &ServerAddr) -> anyhow::Result<()> {
+    let (host, port) = (server.host(), server.port());
+    anyhow::ensure!(
+        config::is_loopback(host),
+        "NATS_URL has no user, and {host} is not loopback: \
+         write it like nats://user:password@{host}:{port}"
+    );
+    Ok(())
 }
 
 /// Adds the files of certificates: with `tls://`, the server's is checked against the authorities.
@@ -85,12 +95,15 @@ fn with_certificates(mut options: ConnectOptions, settings: &config::Nats) -> Co
     options
 }
 
-/// Removes the user from the URL, which appears in the client library's logs.
-fn without_user(server: ServerAddr) -> anyhow::Result<ServerAddr> {
-    let mut url = server.into_inner();
-    let removed = url.set_password(None).and_then(|()| url.set_username(""));
-    removed.ok().context("NATS_URL has no host")?;
-    Ok(ServerAddr::from_url(url)?)
+/// Removes the user from the URLs, which appear in the client library's logs.
+fn without_user(servers: Vec<ServerAddr>) -> anyhow::Result<Vec<ServerAddr>> {
+    let remove = |server: ServerAddr| {
+        let mut url = server.into_inner();
+        let removed = url.set_password(None).and_then(|()| url.set_username(""));
+        removed.ok().context("NATS_URL has no host")?;
+        Ok(ServerAddr::from_url(url)?)
+    };
+    servers.into_iter().map(remove).collect()
 }
 
 fn report(event: &Event) {
@@ -165,10 +178,16 @@ mod tests {
             "nats://localhost:1",
             "nats://[::1]:1",
             "nats://orders-svc:pass@192.0.2.1:1",
+            "nats://127.0.0.1:1,nats://[::1]:1",
+            "nats://orders-svc:pass@192.0.2.1:1,nats://192.0.2.2:1",
         ] {
             assert!(connected(url).await.is_ok(), "{url}");
         }
-        for url in ["nats://192.0.2.1:4222", "tls://nats.example:4222"] {
+        for url in [
+            "nats://192.0.2.1:4222",
+            "tls://nats.example:4222",
+            "nats://127.0.0.1:1,nats://192.0.2.1:4222",
+        ] {
             let error = connected(url).await.unwrap_err();
             assert!(error.starts_with("NATS_URL has no user"), "{error}");
         }
@@ -179,5 +198,17 @@ mod tests {
             error.starts_with("NATS_URL") && !error.contains("pa55word"),
             "{error}"
         );
+    }
+
+    #[tokio::test]
+    async fn the_servers_of_a_cluster_have_one_user() {
+        let url =
+            |other: &str| format!("nats://orders-svc:pa55@192.0.2.1:1,nats://{other}@[::1]:1");
+        assert!(connected(&url("orders-svc:pa55")).await.is_ok());
+        for other in ["orders-svc:other", "wallet-svc:pa55", "orders-svc"] {
+            let error = connected(&url(other)).await.unwrap_err();
+            assert!(error.starts_with("NATS_URL has several users"), "{error}");
+            assert!(!error.contains("pa55"), "{error}");
+        }
     }
 }

@@ -1,4 +1,6 @@
-//! What is logged about the connection to NATS.
+//! The connection to NATS: which server is used, and what is logged.
+
+use std::sync::atomic::Ordering;
 
 use platform::{
     config::Nats,
@@ -39,4 +41,21 @@ async fn a_lost_connection_is_logged() {
     eventually("connected", TIMEOUT, async || is_connected(&js)).await;
     proxy.disconnect();
     eventually("logged", TIMEOUT, async || log.contains(LOST)).await;
+}
+
+#[tokio::test]
+async fn another_server_of_the_list_is_used_while_one_is_away() {
+    let (first, url) = Proxy::to_nats().await;
+    let (second, other) = Proxy::to_nats().await;
+    first.connect();
+    let servers = Nats::at(&format!("{url},{other}"));
+    let js = connect(&servers, "platform-tests").await.unwrap();
+    eventually("connected", TIMEOUT, async || is_connected(&js)).await;
+    second.connect();
+    first.disconnect();
+    let connections = || js.client().statistics().connects.load(Ordering::Relaxed);
+    eventually("connected to the other", TIMEOUT, async || {
+        connections() == 2 && is_connected(&js)
+    })
+    .await;
 }

@@ -8,7 +8,9 @@ use std::{
 
 use anyhow::Context as _;
 use sqlx::{Connection as _, PgConnection};
-use stack::{EnvironmentOptions, Replicas, RunLock, Secrets, Stack, StackOptions, Workspace};
+use stack::{
+    EnvironmentOptions, Replicas, RunLock, Secrets, Stack, StackOptions, Variable, Workspace,
+};
 use tokio::time::{interval, timeout};
 
 use crate::Server;
@@ -26,6 +28,10 @@ pub struct Options {
     pub keep: bool,
     /// The number of processes of each service, where it is not one.
     pub replicas: Replicas,
+    /// The number of NATS servers.
+    pub nats_nodes: usize,
+    /// Settings of all processes.
+    pub settings: Vec<Variable>,
     /// Where servers are found.
     pub server: Server,
 }
@@ -37,6 +43,8 @@ impl Options {
             name,
             keep: false,
             replicas: Replicas::new(),
+            nats_nodes: 1,
+            settings: Vec::new(),
             server,
         }
     }
@@ -94,6 +102,7 @@ impl Environment {
         let workspace = all.subdirectory(options.name)?;
         let mut servers = EnvironmentOptions::new(workspace.clone());
         servers.servers.nats_server = options.server.nats_server;
+        servers.nats_nodes = options.nats_nodes;
         let servers = stack::Environment::start(servers)?;
         lock.record(&servers.process_ids())?;
         let program = std::env::current_exe()?;
@@ -102,6 +111,7 @@ impl Environment {
         stack.database = Some(format!("guerdon_load_{}", options.name));
         stack.secrets = Secrets::load_or_generate(&workspace.secrets())?;
         stack.replicas = options.replicas;
+        stack.settings = options.settings;
         let stack = Stack::start(stack)?;
         lock.record(&stack.process_ids())?;
         Ok(Self {

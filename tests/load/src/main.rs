@@ -6,6 +6,8 @@ mod catalogue;
 mod debits;
 mod edge;
 mod environment;
+mod failover;
+mod fixture;
 mod heavy_page;
 mod idle;
 mod kills;
@@ -44,6 +46,8 @@ enum Program {
     Debits(debits::Arguments),
     /// 200 payments a second while wallet-svc is stopped for 30 s: all end within 60 s of its return.
     Outage(outage::Arguments),
+    /// Orders while the node of NATS that leads their stream is killed: no event is lost.
+    Failover(failover::Arguments),
     /// 200 blocks of a user: its token is refused at gateways and services within a second.
     Revocations(revocations::Arguments),
     /// 1000 wrong passwords against one account: others are not slowed down and log in; and an unknown
@@ -105,7 +109,12 @@ impl Program {
     const fn measures(&self) -> bool {
         !matches!(
             self,
-            Self::Starts(_) | Self::Hello | Self::Races(_) | Self::Kills(_) | Self::Walk(_)
+            Self::Starts(_)
+                | Self::Hello
+                | Self::Races(_)
+                | Self::Kills(_)
+                | Self::Walk(_)
+                | Self::Failover(_)
         )
     }
 }
@@ -131,6 +140,7 @@ fn main() -> anyhow::Result<()> {
         Program::Bench(Bench::Lists(server)) => runtime.block_on(lists::run(server)),
         Program::Starts(arguments) => starts::run(&arguments),
         Program::Outage(arguments) => runtime.block_on(outage::run(arguments)),
+        Program::Failover(arguments) => runtime.block_on(failover::run(arguments)),
         Program::Revocations(arguments) => runtime.block_on(revocations::run(arguments)),
         Program::Passwords(arguments) => runtime.block_on(passwords::run(arguments)),
         Program::Races(arguments) => runtime.block_on(races::run(arguments)),

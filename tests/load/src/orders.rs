@@ -6,18 +6,19 @@ use std::{
     time::{Duration, Instant},
 };
 
-use anyhow::{Context as _, ensure};
+use anyhow::ensure;
 use clap::Args;
 use futures::{StreamExt as _, stream};
 use hdrhistogram::Histogram;
 use reqwest::RequestBuilder;
 use scenarios::checks;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::{
     Server,
     api::Api,
     environment::{Environment, Options},
+    fixture::Fixture,
     ledger::cost::Snapshot,
     machine,
 };
@@ -28,8 +29,6 @@ const TURNS: u32 = 3;
 /// Orders a second for each read a second.
 const MIN_RATIO: f64 = 0.25;
 const MICROS: f64 = 1e6;
-/// What each buyer has, in usd.
-const FUNDS: &str = "10000000";
 
 /// Options of `load bench orders`.
 #[derive(Debug, Args)]
@@ -45,7 +44,7 @@ pub struct Arguments {
 pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let environment = Environment::start_empty(Options::new("orders", arguments.server))?;
     println!("load average {}", machine::load_average());
-    let fixture = Fixture::create(Api::new(&environment)).await?;
+    let fixture = Fixture::create(Api::new(&environment), IN_FLIGHT).await?;
     let turn = Duration::from_secs(arguments.seconds);
     let [mut orders, mut reads] = [Figures::new()?, Figures::new()?];
     for number in 0..=TURNS {
@@ -67,67 +66,6 @@ pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
     ensure!(errors == 0, "some requests failed");
     ensure!(ratio >= MIN_RATIO, "orders are too slow: {ratio:.2}");
     Ok(())
-}
-
-/// A product, and buyers of it.
-struct Fixture {
-    api: Api,
-    product: Value,
-    buyers: Vec<[Value; 2]>,
-}
-
-impl Fixture {
-    async fn create(api: Api) -> anyhow::Result<Self> {
-        let category = api
-            .create("/categories", &json!({ "title": "All" }))
-            .await?;
-        let tax = json!({ "name": "VAT", "rate": "20" });
-        let tax = api.create("/tax-rates", &tax).await?;
-        let product = json!({
-            "name": "Tea", "price": "10", "bonus": "1", "assetCode": "usd",
-            "categoryId": category["id"], "taxRateId": tax["id"],
-        });
-        let product = api.create("/products", &product).await?["id"].clone();
-        let mut buyers = Vec::new();
-        for number in 0..IN_FLIGHT {
-            buyers.push(create_buyer(&api, number).await?);
-        }
-        Ok(Self {
-            api,
-            product,
-            buyers,
-        })
-    }
-
-    fn order(&self, number: usize) -> RequestBuilder {
-        let [id, wallet] = &self.buyers[number % self.buyers.len()];
-        self.api.post("/orders").json(&json!({
-            "userId": id, "lines": [{ "productId": self.product }], "walletId": wallet,
-        }))
-    }
-
-    fn read(&self) -> RequestBuilder {
-        let id = self.product.as_str().unwrap_or_default();
-        self.api.get(&format!("/products/{id}"))
-    }
-}
-
-/// Creates a user with money, and returns its id and that of its wallet.
-async fn create_buyer(api: &Api, number: usize) -> anyhow::Result<[Value; 2]> {
-    let user = json!({
-        "email": format!("buyer{number}@example.com"), "password": "Correct1Horse",
-        "approved": true,
-    });
-    let user = api.create("/users", &user).await?;
-    let deposit = json!({
-        "amount": FUNDS, "assetCode": "usd", "code": "internal", "data": {}, "commit": true,
-        "destinationWalletId": user["primaryWalletId"],
-    });
-    let deposit = api.create("/transactions/deposit", &deposit).await?;
-    let id = deposit["id"].as_str().context("a deposit has an id")?;
-    api.create(&format!("/transactions/{id}/confirm"), &json!({}))
-        .await?;
-    Ok([user["id"].clone(), user["primaryWalletId"].clone()])
 }
 
 /// What some turns of one kind of request took.

@@ -17,9 +17,10 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 
 use crate::{
-    environment::{Environment, EnvironmentOptions, ServerOptions},
+    environment::{Environment, EnvironmentOptions},
     ports::Ports,
     progress::Progress,
+    servers::ServerOptions,
     workspace::Workspace,
 };
 

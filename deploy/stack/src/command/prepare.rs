@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::Args;
 
 use super::{cargo, clients, open_workspace, start_environment};
-use crate::{environment::ServerOptions, run_lock::RunLock};
+use crate::{run_lock::RunLock, servers::ServerOptions};
 
 #[derive(Debug, Args)]
 pub(super) struct PrepareArgs {

@@ -12,10 +12,11 @@ use anyhow::Result;
 
 use super::{cargo, signals::Signals};
 use crate::{
-    environment::{Environment, EnvironmentOptions, ServerOptions},
+    environment::{Environment, EnvironmentOptions},
     ports::Ports,
     progress::Progress,
     run_lock::RunLock,
+    servers::ServerOptions,
     workspace::Workspace,
 };
 

@@ -22,13 +22,13 @@ use super::{
 };
 use crate::{
     demo, envfile,
-    environment::ServerOptions,
     logs::Terminal,
     options::StackOptions,
     ports,
     progress::Progress,
     run_lock::RunLock,
     secrets::Secrets,
+    servers::ServerOptions,
     service::{Auth, Service, parse_replicas},
     stack::Stack,
     workspace::Workspace,

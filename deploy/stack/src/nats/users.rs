@@ -17,9 +17,9 @@ pub(crate) struct Passwords(Vec<(&'static str, String)>);
 /// Where NATS is, and who may connect.
 #[derive(Debug, Clone)]
 pub(crate) enum NatsAccess {
-    /// A server of our own.
+    /// Servers of our own.
     Own {
-        address: String,
+        addresses: Vec<String>,
         passwords: Passwords,
     },
     /// A server of somebody else: all use the URL that was given.
@@ -62,11 +62,17 @@ impl Passwords {
 }
 
 impl NatsAccess {
-    /// Returns the URL for a user, which is a service's program or [`OPERATOR`].
+    /// Returns the URL for a user, which is a service's program or [`OPERATOR`]: of a cluster, those of all
+    /// servers.
     pub(crate) fn url_of(&self, user: &str) -> String {
         match self {
-            Self::Own { address, passwords } => {
-                format!("nats://{user}:{}@{address}", passwords.of(user))
+            Self::Own {
+                addresses,
+                passwords,
+            } => {
+                let password = passwords.of(user);
+                let url = |address| format!("nats://{user}:{password}@{address}");
+                addresses.iter().map(url).collect::<Vec<_>>().join(",")
             }
             Self::Foreign(url) => url.clone(),
         }
@@ -101,12 +107,15 @@ mod tests {
 
     #[test]
     fn each_service_has_a_url_of_its_own() {
-        let access = NatsAccess::Own {
-            address: "127.0.0.1:4222".to_owned(),
+        let access = |addresses: &[&str]| NatsAccess::Own {
+            addresses: addresses.iter().map(ToString::to_string).collect(),
             passwords: Passwords::complete(|variable| format!("of-{variable}")),
         };
-        let url = "nats://orders-svc:of-ORDERS_NATS_PASSWORD@127.0.0.1:4222";
-        assert_eq!(access.url_of("orders-svc"), url);
+        let url = "nats://orders-svc:of-ORDERS_NATS_PASSWORD@127.0.0.1";
+        let server = access(&["127.0.0.1:4222"]);
+        assert_eq!(server.url_of("orders-svc"), format!("{url}:4222"));
+        let cluster = access(&["127.0.0.1:1", "127.0.0.1:2"]);
+        assert_eq!(cluster.url_of("orders-svc"), format!("{url}:1,{url}:2"));
         let foreign = NatsAccess::Foreign("nats://elsewhere".to_owned());
         assert_eq!(foreign.url_of("orders-svc"), "nats://elsewhere");
     }

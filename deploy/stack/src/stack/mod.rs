@@ -70,14 +70,30 @@ impl Stack {
         &self.options.environment
     }
 
-    /// Starts our NATS server after [`Stack::stop_nats`], with the data it had.
+    /// Starts those of our NATS servers that don't run, with the data they had.
     pub fn start_nats(&self) -> Result<()> {
-        self.environment().nats()?.start_again()
+        let mut servers = self.environment().nats()?.iter();
+        servers.try_for_each(|server| match server.process_id() {
+            Some(_) => Ok(()),
+            None => server.start_again(),
+        })
     }
 
-    /// Stops our NATS server.
+    /// Stops our NATS servers.
     pub fn stop_nats(&self) -> Result<()> {
-        self.environment().nats()?.stop();
+        for server in self.environment().nats()? {
+            server.stop();
+        }
+        Ok(())
+    }
+
+    /// Kills the NATS server with this name in its cluster: nothing of it runs on after SIGKILL.
+    pub fn kill_nats(&self, name: &str) -> Result<()> {
+        let mut servers = self.environment().nats()?.iter();
+        let server = servers.find(|server| server.name() == name);
+        server
+            .with_context(|| format!("no NATS server {name}"))?
+            .kill();
         Ok(())
     }
 

@@ -33,7 +33,7 @@ use platform::{
     auth::Revocations,
     config::{Auth, SignUp},
     grpc::client,
-    http::{self, Limits},
+    http::{self, Limits, Shutdown},
     ids::Ids,
     lifecycle::{Readiness, Supervisor},
     service::{Application, Runtime},
@@ -149,6 +149,10 @@ impl Application for Gateway {
     async fn run_until_stopped(self, stop: CancellationToken) -> anyhow::Result<()> {
         let tasks = Supervisor::new(stop.clone());
         self.revocations.start(&tasks);
+        let shutdown = Shutdown {
+            draining: self.readiness.draining(),
+            stop: stop.clone(),
+        };
         tasks.spawn("readiness", move |stop| {
             let readiness = self.readiness.clone();
             async move {
@@ -159,7 +163,7 @@ impl Application for Gateway {
         tracing::info!(address = %self.listener.local_addr()?, "gateway: listening");
         let service = edge::service(&self.app, self.origins, self.deadline);
         let stopping = self.app.stopping.clone();
-        let serve = http::serve(self.listener, service, self.limits, stop.clone());
+        let serve = http::serve(self.listener, service, self.limits, shutdown);
         tokio::join!(serve, async move {
             stop.cancelled().await;
             stopping.cancel();

@@ -35,6 +35,16 @@ pub struct Common {
     #[command(flatten)]
     pub tls: Tls,
 
+    /// Seconds for which a process that is told to stop goes on serving: it is not ready meanwhile, so that
+    /// proxies and clients leave it before it closes its listeners.
+    #[arg(
+        long,
+        env = "DRAIN_DELAY",
+        default_value_t = 0,
+        value_parser = clap::value_parser!(u8).range(..=60)
+    )]
+    pub drain_delay: u8,
+
     /// Settings of logs and traces.
     #[command(flatten)]
     pub telemetry: Telemetry,
@@ -58,10 +68,11 @@ pub enum SignUp {
     Open,
 }
 
-/// The gRPC addresses of the services.
+/// The gRPC addresses of the services. Each is one URL, whose name may resolve to several replicas, or those
+/// of all replicas, separated by commas.
 #[derive(Debug, Clone, Args)]
 pub struct Peers {
-    /// Address of catalog-svc.
+    /// Address of catalog-svc, or those of its replicas, separated by commas.
     #[arg(
         long,
         env = "CATALOG_GRPC_URL",
@@ -69,7 +80,7 @@ pub struct Peers {
     )]
     pub catalog_grpc_url: String,
 
-    /// Address of orders-svc.
+    /// Address of orders-svc, or those of its replicas, separated by commas.
     #[arg(
         long,
         env = "ORDERS_GRPC_URL",
@@ -77,7 +88,7 @@ pub struct Peers {
     )]
     pub orders_grpc_url: String,
 
-    /// Address of wallet-svc.
+    /// Address of wallet-svc, or those of its replicas, separated by commas.
     #[arg(
         long,
         env = "WALLET_GRPC_URL",
@@ -85,7 +96,7 @@ pub struct Peers {
     )]
     pub wallet_grpc_url: String,
 
-    /// Address of identity-svc.
+    /// Address of identity-svc, or those of its replicas, separated by commas.
     #[arg(
         long,
         env = "IDENTITY_GRPC_URL",

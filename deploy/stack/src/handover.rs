@@ -33,6 +33,7 @@ const SETTINGS: &[&str] = &[
     "BONUS_ASSET_CODE",
     "CORS_ORIGINS",
     "DEFAULT_ASSET_CODE",
+    "DRAIN_DELAY",
     "FAILPOINTS",
     "HD_PUBLIC_KEYS",
     "INSECURE_PEERS",

@@ -152,6 +152,11 @@ impl Wiring {
         self.role_url(&service.app_role())
     }
 
+    /// Returns the database URL of the role that migrates a service's schema.
+    pub fn owner_url(&self, service: Service) -> Result<String> {
+        self.role_url(&service.owner_role())
+    }
+
     /// Returns the database URL of the superuser.
     pub fn admin_url(&self) -> Result<String> {
         url_with(&self.postgres_url, None, &self.database)
@@ -216,7 +221,7 @@ impl Wiring {
     /// Returns the settings of `<service> migrate`, which alone gets the owner role.
     pub(crate) fn migration_environment(&self, service: Service) -> Result<Vec<Variable>> {
         let mut env = self.environment(self.instance(service.program())?)?;
-        let url = self.role_url(&service.owner_role())?;
+        let url = self.owner_url(service)?;
         env.push(variable(service.variable("OWNER_DATABASE_URL"), url));
         Ok(env)
     }

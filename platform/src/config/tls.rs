@@ -100,10 +100,12 @@ pub(super) fn check_services(peers: &Peers) -> anyhow::Result<()> {
         ("WALLET_GRPC_URL", &peers.wallet_grpc_url),
         ("IDENTITY_GRPC_URL", &peers.identity_grpc_url),
     ] {
-        let uri: Uri = url.parse().with_context(|| format!("{setting}: {url}"))?;
-        let host = uri.host().unwrap_or_default();
-        if uri.scheme_str() != Some("https") && !is_loopback(host) {
-            return Err(refusal(setting, host, "write it with https://"));
+        for url in url.split(',').map(str::trim) {
+            let uri: Uri = url.parse().with_context(|| format!("{setting}: {url}"))?;
+            let host = uri.host().unwrap_or_default();
+            if uri.scheme_str() != Some("https") && !is_loopback(host) {
+                return Err(refusal(setting, host, "write it with https://"));
+            }
         }
     }
     Ok(())
@@ -158,6 +160,8 @@ mod tests {
             ("https://orders.example:15052", true),
             ("http://orders.example:15052", false),
             ("http://192.0.2.1:15052", false),
+            ("http://127.0.0.1:1,https://orders.example:2", true),
+            ("http://127.0.0.1:1, http://192.0.2.1:2", false),
         ] {
             let peers = from_args(&["--orders-grpc-url", url]).unwrap();
             let result = check_services(&peers);

@@ -67,8 +67,8 @@ pub fn connect(
 }
 
 /// Creates a client of the dependency `name`, which connects on the first call and reconnects as long
-/// as it lives; with TLS if the url begins with `https`. If the url's name has several addresses, calls
-/// take turns among those that are ready. Requires a tokio runtime. Fails only on a malformed url, and on
+/// as it lives; with TLS if the url begins with `https`. If the url's name has several addresses, or there
+/// are several urls, separated by commas, calls take turns among those that are ready. Requires a tokio runtime. Fails only on a malformed url, and on
 /// files of certificates that cannot be read.
 pub fn connect_with(
     name: &'static str,
@@ -76,12 +76,18 @@ pub fn connect_with(
     tls: &Tls,
     token: Option<ServiceToken>,
 ) -> anyhow::Result<Client> {
+    let urls = url.split(',').map(str::trim);
+    let endpoints = urls.map(|url| secured(name, url, tls));
+    let endpoints = endpoints.collect::<anyhow::Result<Vec<_>>>()?;
+    Ok(Client::new(name, Replicas::new(name, endpoints), token))
+}
+
+fn secured(name: &str, url: &str, tls: &Tls) -> anyhow::Result<Endpoint> {
     let endpoint = endpoint(url).with_context(|| format!("the address of {name}: {url}"))?;
-    let endpoint = match endpoint.uri().scheme_str() {
+    Ok(match endpoint.uri().scheme_str() {
         Some("https") => endpoint.tls_config(tls.client()?)?,
         _ => endpoint,
-    };
-    Ok(Client::new(name, Replicas::new(name, endpoint), token))
+    })
 }
 
 /// Creates a client of replicas whose addresses a test knows.
@@ -92,7 +98,7 @@ pub(super) fn connect_to_replicas(
     token: ServiceToken,
 ) -> Client {
     let endpoint = endpoint("http://replicas.invalid:80").expect("a url");
-    let replicas = Replicas::with_resolver(name, endpoint, Some(resolve));
+    let replicas = Replicas::with_resolver(name, endpoint, resolve);
     Client::new(name, replicas, Some(token))
 }
 

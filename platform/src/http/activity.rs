@@ -72,6 +72,11 @@ impl Activity {
         InProgress(Arc::clone(self))
     }
 
+    /// Returns whether the connection carries several requests at once.
+    pub(super) fn is_multiplexed(&self) -> bool {
+        self.state().multiplexed
+    }
+
     /// Notes bytes from the client.
     pub(super) fn read(&self) {
         let mut state = self.state();

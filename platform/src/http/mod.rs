@@ -9,7 +9,12 @@ mod socket;
 
 use std::{convert::Infallible, io, net::SocketAddr, pin::pin, sync::Arc, time::Duration};
 
-use axum::{body::Body, extract::Request, response::Response};
+use axum::{
+    body::Body,
+    extract::Request,
+    http::{HeaderValue, Version, header::CONNECTION},
+    response::Response,
+};
 use hyper::body::Incoming;
 use hyper_util::{
     rt::{TokioExecutor, TokioIo, TokioTimer},
@@ -65,13 +70,23 @@ impl Limits {
     }
 }
 
+/// How a server ends.
+#[derive(Debug, Clone, Default)]
+pub struct Shutdown {
+    /// Cancelled first: requests are served, and their connections are closed by the response, so that the
+    /// next ones go to another process.
+    pub draining: CancellationToken,
+    /// Cancelled at the end.
+    pub stop: CancellationToken,
+}
+
 /// The address of the client's end of a connection, among the extensions of its requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PeerAddress(pub SocketAddr);
 
 /// Serves until `stop`, then ends idle connections and waits for requests in progress. While as many
 /// connections are open as the limits allow, further ones wait in the backlog of the listener.
-pub async fn serve<S>(listener: TcpListener, service: S, limits: Limits, stop: CancellationToken)
+pub async fn serve<S>(listener: TcpListener, service: S, limits: Limits, shutdown: Shutdown)
 where
     S: Service<Request, Response = Response, Error = Infallible> + Clone + Send + 'static,
     S::Future: Send,
@@ -83,12 +98,12 @@ where
         let permit = permit.expect("the semaphore is never closed");
         (accept(&listener).await, permit)
     };
-    while let Some(((socket, peer), permit)) = stop.run_until_cancelled(next()).await {
+    while let Some(((socket, peer), permit)) = shutdown.stop.run_until_cancelled(next()).await {
         let service = service.clone();
-        let stop = stop.clone();
+        let shutdown = shutdown.clone();
         connections.spawn(async move {
             metrics::gauge!("http_connections").increment(1);
-            serve_connection(socket, peer, service, limits, stop).await;
+            serve_connection(socket, peer, service, limits, shutdown).await;
             metrics::gauge!("http_connections").decrement(1);
             drop(permit);
         });
@@ -129,19 +144,20 @@ async fn serve_connection<S>(
     peer: SocketAddr,
     service: S,
     limits: Limits,
-    stop: CancellationToken,
+    shutdown: Shutdown,
 ) where
     S: Service<Request, Response = Response, Error = Infallible> + Clone + Send + 'static,
     S::Future: Send,
 {
     let activity = Arc::new(Activity::new(limits, Instant::now()));
     let socket = TokioIo::new(Watched::new(socket, Arc::clone(&activity)));
-    let service = tracked(service, peer, Arc::clone(&activity));
+    let Shutdown { draining, stop } = shutdown;
+    let service = tracked(service, peer, Arc::clone(&activity), draining.clone());
     let builder = builder();
     let mut connection = pin!(builder.serve_connection(socket, TowerToHyperService::new(service)));
     let mut ticks = interval(TICK);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut stopping = false;
+    let (mut leaving, mut stopping) = (false, false);
     loop {
         tokio::select! {
             ended = connection.as_mut() => {
@@ -149,6 +165,13 @@ async fn serve_connection<S>(
                     tracing::debug!(error, "http: connection failed, closing it");
                 }
                 return;
+            }
+            () = draining.cancelled(), if !leaving => {
+                leaving = true;
+                // A client of HTTP/1 is told by the next response: its idle connection may carry a request now.
+                if activity.is_multiplexed() {
+                    connection.as_mut().graceful_shutdown();
+                }
             }
             () = stop.cancelled(), if !stopping => {
                 stopping = true;
@@ -184,11 +207,13 @@ fn builder() -> Builder<TokioExecutor> {
     builder
 }
 
-/// Counts a request as in progress until its response was sent and its body read or given up.
+/// Counts a request as in progress until its response was sent and its body read or given up. While the server
+/// drains, a response of HTTP/1 closes its connection.
 fn tracked<S>(
     service: S,
     peer: SocketAddr,
     activity: Arc<Activity>,
+    draining: CancellationToken,
 ) -> impl Service<Request<Incoming>, Response = Response, Error = Infallible, Future: Send + 'static>
 + Clone
 where
@@ -196,13 +221,18 @@ where
     S::Future: Send,
 {
     service_fn(move |mut request: Request<Incoming>| {
-        let in_progress = Arc::new(activity.start_request(request.version()));
+        let version = request.version();
+        let in_progress = Arc::new(activity.start_request(version));
         request.extensions_mut().insert(PeerAddress(peer));
         let of_request = Arc::clone(&in_progress);
         let request = request.map(|body| TrackedBody::wrap(Body::new(body), of_request));
-        let service = service.clone();
+        let (service, draining) = (service.clone(), draining.clone());
         async move {
-            let response = service.oneshot(request).await?;
+            let mut response = service.oneshot(request).await?;
+            if version < Version::HTTP_2 && draining.is_cancelled() {
+                let close = HeaderValue::from_static("close");
+                response.headers_mut().insert(CONNECTION, close);
+            }
             Ok(response.map(|body| TrackedBody::wrap(body, in_progress)))
         }
     })

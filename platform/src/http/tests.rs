@@ -29,6 +29,13 @@ struct Client {
 
 impl Client {
     fn connect(stop: CancellationToken) -> Self {
+        Self::connect_until(Shutdown {
+            stop,
+            ..Shutdown::default()
+        })
+    }
+
+    fn connect_until(shutdown: Shutdown) -> Self {
         let (socket, server) = duplex(PIPE);
         let (begun, release) = (Arc::<Notify>::default(), Arc::<Notify>::default());
         let slow = {
@@ -44,7 +51,7 @@ impl Client {
             .route("/large", get(|| async { vec![b'x'; LARGE] }))
             .route("/slow", get(slow));
         let peer = SocketAddr::from((Ipv4Addr::LOCALHOST, 9));
-        tokio::spawn(serve_connection(server, peer, router, LIMITS, stop));
+        tokio::spawn(serve_connection(server, peer, router, LIMITS, shutdown));
         Self {
             socket,
             started: Instant::now(),
@@ -166,7 +173,11 @@ async fn a_connection_beyond_the_bound_waits_for_another_to_end() {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let address = listener.local_addr().unwrap();
     let router = Router::new().route("/", get(|| async { "ok" }));
-    tokio::spawn(serve(listener, router, Limits::of(1), stop.clone()));
+    let shutdown = Shutdown {
+        stop: stop.clone(),
+        ..Shutdown::default()
+    };
+    tokio::spawn(serve(listener, router, Limits::of(1), shutdown));
 
     let mut first = TcpStream::connect(address).await.unwrap();
     let request = b"GET / HTTP/1.1\r\nhost: test\r\n\r\n";
@@ -182,4 +193,23 @@ async fn a_connection_beyond_the_bound_waits_for_another_to_end() {
     drop(first);
     assert!(second.read(&mut buffer).await.unwrap() > 0);
     stop.cancel();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_drains_closes_a_connection_with_the_next_response() {
+    let shutdown = Shutdown::default();
+    let mut client = Client::connect_until(shutdown.clone());
+    assert!(!client.get("/").await.contains("connection: close"));
+    shutdown.draining.cancel();
+    let response = client.get("/").await;
+    assert!(response.starts_with("HTTP/1.1 200"), "{response}");
+    assert!(response.contains("connection: close"), "{response}");
+    assert_eq!(client.closed_after().await, 0);
+
+    let mut idle = Client::connect_until(shutdown.clone());
+    pass(LIMITS.idle / 2).await;
+    assert!(
+        idle.get("/").await.starts_with("HTTP/1.1 200"),
+        "until then"
+    );
 }

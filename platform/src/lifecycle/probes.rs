@@ -9,7 +9,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::Readiness;
-use crate::http::{self, Limits};
+use crate::http::{self, Limits, Shutdown};
 
 /// Most connections to probes and metrics: those of an orchestrator and of a few scrapers.
 const MAX_CONNECTIONS: usize = 64;
@@ -67,11 +67,15 @@ pub(crate) async fn serve(
     let listener = TcpListener::bind(address)
         .await
         .with_context(|| format!("cannot listen on {address}"))?;
+    let shutdown = Shutdown {
+        draining: readiness.draining(),
+        stop,
+    };
     let routes = Router::new()
         .route("/livez", get(StatusCode::OK))
         .route("/readyz", get(readyz).with_state(readiness))
         .route("/metrics", get(render).with_state(metrics));
-    http::serve(listener, routes, Limits::of(MAX_CONNECTIONS), stop).await;
+    http::serve(listener, routes, Limits::of(MAX_CONNECTIONS), shutdown).await;
     Ok(())
 }
 

@@ -29,6 +29,8 @@ struct Inner {
     checks: Mutex<Vec<Check>>,
     ready: watch::Sender<bool>,
     last: Mutex<Report>,
+    /// Cancelled when the process is told to stop.
+    draining: CancellationToken,
 }
 
 #[derive(Clone)]
@@ -100,6 +102,17 @@ impl Readiness {
         self.0.last.lock().expect("no holder panics").clone()
     }
 
+    /// Makes the process not ready for good, whatever its checks say.
+    pub fn drain(&self) {
+        self.0.draining.cancel();
+        self.publish(self.report());
+    }
+
+    /// Returns a token that is cancelled by [`Readiness::drain`].
+    pub fn draining(&self) -> CancellationToken {
+        self.0.draining.clone()
+    }
+
     /// Runs the checks until `stop`. A gRPC server does this itself; the gateway, which has none, runs it
     /// as a task.
     pub async fn watch(self, stop: CancellationToken) {
@@ -144,7 +157,8 @@ impl Readiness {
         }
     }
 
-    fn publish(&self, report: Report) {
+    fn publish(&self, mut report: Report) {
+        report.ready &= !self.0.draining.is_cancelled();
         let ready = report.ready;
         *self.0.last.lock().expect("no holder panics") = report;
         self.0.ready.send_if_modified(|was| {
@@ -250,6 +264,19 @@ mod tests {
             *runs.lock().unwrap(),
             [0, 100, 300, 700, 1_500, 2_500, 3_500, 4_500]
         );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_process_that_drains_is_not_ready_again() {
+        let readiness = Readiness::default();
+        let mut ready = readiness.subscribe();
+        tokio::spawn(readiness.clone().watch(CancellationToken::new()));
+        ready.wait_for(|ready| *ready).await.unwrap();
+        readiness.drain();
+        assert!(!*ready.borrow_and_update(), "at once");
+        assert!(!readiness.report().ready);
+        sleep(10 * CHECK_INTERVAL).await;
+        assert!(!ready.has_changed().unwrap() && !readiness.report().ready);
     }
 
     #[tokio::test(start_paused = true)]

@@ -116,7 +116,7 @@ pub use runtime::Runtime;
 /// The exit code of a process that found its address taken: the number of EADDRINUSE on Linux.
 const ADDRESS_IN_USE: u8 = 98;
 
-/// How long a process may take to stop.
+/// How long a process may take to stop, after its delay.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(25);
 
 /// One of Guerdon's processes.
@@ -237,13 +237,14 @@ fn exit_code(error: &anyhow::Error) -> ExitCode {
 
 async fn serve<A: Application>(config: A::Config) -> anyhow::Result<()> {
     config::check(&config, A::DATABASE.map(|database| database.url_env))?;
-    let stop = lifecycle::stop_on_signal()?;
     let metrics = Metrics::install()?;
     let runtime = Runtime {
         metrics: metrics.clone(),
         ..Runtime::system()
     };
     let readiness = runtime.readiness.clone();
+    let drain_delay = Duration::from_secs(config.common().drain_delay.into());
+    let stop = lifecycle::stop_on_signal(&readiness, drain_delay)?;
     let probes = config.metrics_listen();
 
     let application = async {

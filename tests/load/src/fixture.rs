@@ -43,6 +43,14 @@ impl Fixture {
         Ok(fixture)
     }
 
+    /// Returns the same fixture at another gateway.
+    pub fn at(&self, base: String) -> Self {
+        Self {
+            api: self.api.at(base),
+            ..self.clone()
+        }
+    }
+
     /// Begins an order of a unit, created and paid in one request.
     pub fn order(&self, number: usize) -> RequestBuilder {
         let [id, wallet] = &self.buyers[number % self.buyers.len()];

@@ -19,6 +19,7 @@ mod outage;
 mod passwords;
 mod races;
 mod revocations;
+mod rollout;
 mod rpc;
 mod starts;
 mod table;
@@ -48,6 +49,8 @@ enum Program {
     Outage(outage::Arguments),
     /// Orders while the node of NATS that leads their stream is killed: no event is lost.
     Failover(failover::Arguments),
+    /// Every process restarted while clients send requests, twice: at most one of a thousand requests fails.
+    Rollout(rollout::Arguments),
     /// 200 blocks of a user: its token is refused at gateways and services within a second.
     Revocations(revocations::Arguments),
     /// 1000 wrong passwords against one account: others are not slowed down and log in; and an unknown
@@ -141,6 +144,7 @@ fn main() -> anyhow::Result<()> {
         Program::Starts(arguments) => starts::run(&arguments),
         Program::Outage(arguments) => runtime.block_on(outage::run(arguments)),
         Program::Failover(arguments) => runtime.block_on(failover::run(arguments)),
+        Program::Rollout(arguments) => runtime.block_on(rollout::run(arguments)),
         Program::Revocations(arguments) => runtime.block_on(revocations::run(arguments)),
         Program::Passwords(arguments) => runtime.block_on(passwords::run(arguments)),
         Program::Races(arguments) => runtime.block_on(races::run(arguments)),

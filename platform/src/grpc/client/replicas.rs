@@ -1,4 +1,4 @@
-//! The replicas of a dependency: all addresses of its name take turns, but for those that aren't ready.
+//! The replicas of a dependency: all addresses of its urls take turns, but for those that aren't ready.
 //!
 //! A connection of HTTP/2 lasts, so that a balancer of connections, such as a Kubernetes service, would send
 //! all calls of a process to one replica. With a name that resolves to every replica (a headless service),
@@ -39,39 +39,64 @@ pub(super) type Resolve =
 /// The connections to the replicas of one dependency.
 pub(super) struct Replicas {
     name: &'static str,
-    endpoint: Endpoint,
-    /// `None` if the url has an address instead of a name.
-    resolve: Option<Resolve>,
-    /// Until the name is resolved.
-    by_name: Channel,
+    /// None if there is one url with an address: that needs no look-up.
+    sources: Vec<Source>,
+    /// Until the names are resolved.
+    first: Channel,
     list: RwLock<Arc<[Arc<Replica>]>>,
     next: AtomicUsize,
     /// Taken while the list is renewed, and until it may be again.
     turn: Arc<Semaphore>,
 }
 
+/// A url, whose name has one address or several.
+struct Source {
+    endpoint: Endpoint,
+    resolve: Resolve,
+}
+
 struct Replica {
+    /// The url, by its number.
+    source: usize,
     address: SocketAddr,
     channel: Channel,
     is_serving: AtomicBool,
 }
 
 impl Replicas {
-    pub(super) fn new(name: &'static str, endpoint: Endpoint) -> Arc<Self> {
-        let resolve = resolver(endpoint.uri());
-        Self::with_resolver(name, endpoint, resolve)
+    /// Creates the connections to at least one url.
+    pub(super) fn new(name: &'static str, endpoints: Vec<Endpoint>) -> Arc<Self> {
+        let first = endpoints[0].connect_lazy();
+        let is_address = endpoints.len() == 1 && is_address(endpoints[0].uri());
+        let source = |endpoint: Endpoint| Source {
+            resolve: resolver(endpoint.uri()),
+            endpoint,
+        };
+        let sources = endpoints.into_iter().map(source);
+        let sources = if is_address {
+            Vec::new()
+        } else {
+            sources.collect()
+        };
+        Self::with_sources(name, first, sources)
     }
 
+    /// Creates the connections to replicas whose addresses a test knows.
+    #[cfg(test)]
     pub(super) fn with_resolver(
         name: &'static str,
         endpoint: Endpoint,
-        resolve: Option<Resolve>,
+        resolve: Resolve,
     ) -> Arc<Self> {
+        let first = endpoint.connect_lazy();
+        Self::with_sources(name, first, vec![Source { endpoint, resolve }])
+    }
+
+    fn with_sources(name: &'static str, first: Channel, sources: Vec<Source>) -> Arc<Self> {
         Arc::new(Self {
             name,
-            by_name: endpoint.connect_lazy(),
-            endpoint,
-            resolve,
+            sources,
+            first,
             list: RwLock::default(),
             next: AtomicUsize::new(0),
             turn: Arc::new(Semaphore::new(1)),
@@ -89,7 +114,7 @@ impl Replicas {
         let ready = from_turn.find(|replica| replica.is_serving.load(Ordering::Relaxed));
         ready
             .or(first)
-            .map_or_else(|| self.by_name.clone(), |replica| replica.channel.clone())
+            .map_or_else(|| self.first.clone(), |replica| replica.channel.clone())
     }
 
     fn list(&self) -> Arc<[Arc<Replica>]> {
@@ -100,32 +125,25 @@ impl Replicas {
     /// Renews the list in a task of its own: calls don't wait for it, and a client that nobody uses does
     /// nothing.
     fn renew_if_due(self: &Arc<Self>) {
-        let Some(resolve) = &self.resolve else {
+        if self.sources.is_empty() {
             return;
-        };
+        }
         let Ok(turn) = Arc::clone(&self.turn).try_acquire_owned() else {
             return;
         };
-        let (replicas, addresses) = (Arc::clone(self), resolve());
+        let replicas = Arc::clone(self);
         tokio::spawn(async move {
-            replicas.renew(addresses).await;
+            replicas.renew().await;
             sleep(INTERVAL).await;
             drop(turn);
         });
     }
 
-    /// Looks the addresses up, and asks each replica whether it is ready. If the name can't be resolved,
-    /// the addresses stay as they are.
-    async fn renew(&self, addresses: BoxFuture<'static, io::Result<Vec<SocketAddr>>>) {
-        let mut list = self.list();
-        match timeout(TIMEOUT, addresses).await {
-            Ok(Ok(addresses)) if !addresses.is_empty() => list = self.merge(&list, addresses),
-            failed => tracing::debug!(
-                dependency = self.name,
-                ?failed,
-                "grpc client: addresses not resolved, using those known"
-            ),
-        }
+    /// Looks the addresses up, and asks each replica whether it is ready.
+    async fn renew(&self) {
+        let known = self.list();
+        let sources = (0..self.sources.len()).map(|source| self.look_up(source, &known));
+        let list: Arc<[_]> = join_all(sources).await.into_iter().flatten().collect();
         let serving = join_all(list.iter().map(|replica| replica.check())).await;
         for (replica, is_serving) in list.iter().zip(&serving) {
             replica.is_serving.store(*is_serving, Ordering::Relaxed);
@@ -136,14 +154,28 @@ impl Replicas {
         metrics::gauge!("grpc_client_replicas", "dependency" => self.name).set(f64::from(count));
     }
 
-    /// Keeps the connections to addresses that are still there.
-    fn merge(&self, known: &[Arc<Replica>], mut addresses: Vec<SocketAddr>) -> Arc<[Arc<Replica>]> {
+    /// Returns the replicas of a url, with the connections to addresses that are still there. If the name
+    /// can't be resolved, the addresses stay as they are.
+    async fn look_up(&self, source: usize, known: &[Arc<Replica>]) -> Vec<Arc<Replica>> {
+        let Source { endpoint, resolve } = &self.sources[source];
+        let known = known.iter().filter(|replica| replica.source == source);
+        let mut addresses = match timeout(TIMEOUT, resolve()).await {
+            Ok(Ok(addresses)) if !addresses.is_empty() => addresses,
+            failed => {
+                tracing::debug!(
+                    dependency = self.name,
+                    ?failed,
+                    "grpc client: addresses not resolved, using those known"
+                );
+                return known.map(Arc::clone).collect();
+            }
+        };
         addresses.sort_unstable();
         addresses.dedup();
         let replica = |address| {
-            let same = known.iter().find(|replica| replica.address == address);
+            let same = known.clone().find(|replica| replica.address == address);
             same.map_or_else(
-                || Arc::new(Replica::new(&self.endpoint, address)),
+                || Arc::new(Replica::new(source, endpoint, address)),
                 Arc::clone,
             )
         };
@@ -153,13 +185,14 @@ impl Replicas {
 
 impl Replica {
     /// Creates a connection to an address: with the name of the endpoint in requests and certificates.
-    fn new(endpoint: &Endpoint, address: SocketAddr) -> Self {
+    fn new(source: usize, endpoint: &Endpoint, address: SocketAddr) -> Self {
         let connect = move |_: Uri| async move {
             let stream = TcpStream::connect(address).await?;
             stream.set_nodelay(true)?;
             io::Result::Ok(TokioIo::new(stream))
         };
         Self {
+            source,
             address,
             channel: endpoint.connect_with_connector_lazy(service_fn(connect)),
             is_serving: AtomicBool::new(false),
@@ -176,23 +209,27 @@ impl Replica {
     }
 }
 
-/// Returns how to look up a url's name; `None` for an address, which needs no look-up.
-fn resolver(uri: &Uri) -> Option<Resolve> {
-    let host = uri.host()?.trim_matches(['[', ']']).to_owned();
-    if host.parse::<IpAddr>().is_ok() {
-        return None;
-    }
+/// Returns the name or the address in a url.
+fn host(uri: &Uri) -> &str {
+    uri.host().unwrap_or_default().trim_matches(['[', ']'])
+}
+
+fn is_address(uri: &Uri) -> bool {
+    host(uri).parse::<IpAddr>().is_ok()
+}
+
+/// Returns how to look up a url's name.
+fn resolver(uri: &Uri) -> Resolve {
     let default_port = if uri.scheme_str() == Some("https") {
         443
     } else {
         80
     };
-    let port = uri.port_u16().unwrap_or(default_port);
-    let resolve = move || {
+    let (host, port) = (host(uri).to_owned(), uri.port_u16().unwrap_or(default_port));
+    Box::new(move || {
         let host = host.clone();
         async move { Ok(lookup_host((host, port)).await?.collect()) }.boxed()
-    };
-    Some(Box::new(resolve))
+    })
 }
 
 impl std::fmt::Debug for Replicas {

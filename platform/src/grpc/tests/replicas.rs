@@ -116,3 +116,18 @@ async fn calls_take_turns_among_the_replicas_that_are_ready() {
         );
     }
 }
+
+#[tokio::test]
+async fn several_urls_are_those_of_replicas() {
+    let (first, second) = (start().await, start().await);
+    let servers = [&first, &second];
+    let urls = format!("{}, {}", first.url, second.url);
+    let fetch = || async { Ok(token(&issuer(), "gateway")) }.boxed();
+    let client = client::connect("identity", &urls, Some(ServiceToken::new(fetch)));
+    let mut client = client.unwrap().service();
+    reaches(&mut client, &servers, &[0, 1]).await;
+
+    first.stop.cancel();
+    first.ended.await.unwrap().unwrap();
+    reaches(&mut client, &[&second], &[0]).await;
+}

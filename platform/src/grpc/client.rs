@@ -212,15 +212,12 @@ impl Client {
 
     async fn exchange(&self, mut request: Request<Body>) -> Result<Response<Body>, Status> {
         let own_token = self.authorize(&mut request).await?;
-        let mut channel = self.replicas.next();
-        let ready = channel
-            .ready()
-            .await
-            .map_err(|error| self.unavailable(error))?;
-        let response = ready
-            .call(request)
-            .await
-            .map_err(|error| self.unavailable(error))?;
+        let mut connection = self.replicas.next();
+        let sent = async { connection.channel.ready().await?.call(request).await }.await;
+        let response = sent.map_err(|error| {
+            connection.leave();
+            self.unavailable(error)
+        })?;
         match (&self.token, own_token) {
             // The process's own token failed, which is not the caller's fault.
             (Some(token), Some(value)) if refuses_token(&response) => {

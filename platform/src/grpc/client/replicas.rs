@@ -105,16 +105,19 @@ impl Replicas {
 
     /// Returns the connection for the next call: to the replica whose turn it is, the first ready one from
     /// there. If none is ready, the call finds out why.
-    pub(super) fn next(self: &Arc<Self>) -> Channel {
+    pub(super) fn next(self: &Arc<Self>) -> Connection {
         self.renew_if_due();
         let list = self.list();
         let turn = self.next.fetch_add(1, Ordering::Relaxed);
         let mut from_turn = (0..list.len()).map(|step| &list[turn.wrapping_add(step) % list.len()]);
         let first = from_turn.clone().next();
         let ready = from_turn.find(|replica| replica.is_serving.load(Ordering::Relaxed));
-        ready
-            .or(first)
-            .map_or_else(|| self.first.clone(), |replica| replica.channel.clone())
+        let replica = ready.or(first).map(Arc::clone);
+        let channel = replica.as_ref().map_or(&self.first, |it| &it.channel);
+        Connection {
+            channel: channel.clone(),
+            replica,
+        }
     }
 
     fn list(&self) -> Arc<[Arc<Replica>]> {
@@ -180,6 +183,22 @@ impl Replicas {
             )
         };
         addresses.into_iter().map(replica).collect()
+    }
+}
+
+/// The connection for a call.
+pub(super) struct Connection {
+    pub(super) channel: Channel,
+    replica: Option<Arc<Replica>>,
+}
+
+impl Connection {
+    /// Leaves the replica out until it says again that it is ready: calls after one that found it gone go to
+    /// others, and don't wait for the next look at it.
+    pub(super) fn leave(&self) {
+        if let Some(replica) = &self.replica {
+            replica.is_serving.store(false, Ordering::Relaxed);
+        }
     }
 }
 

@@ -131,3 +131,21 @@ async fn several_urls_are_those_of_replicas() {
     first.ended.await.unwrap().unwrap();
     reaches(&mut client, &[&second], &[0]).await;
 }
+
+#[tokio::test]
+async fn a_replica_that_a_call_finds_gone_gets_no_more() {
+    let (first, second) = (start().await, start().await);
+    let addresses = Addresses::default();
+    addresses.set(&[&first, &second]);
+    let mut client = addresses.client();
+    reaches(&mut client, &[&first, &second], &[0, 1]).await;
+
+    first.stop.cancel();
+    first.ended.await.unwrap().unwrap();
+    let mut failures = 0;
+    for _ in 0..20 {
+        failures += u32::from(reached(&mut client, &[&second]).await.is_err());
+    }
+    // One finds it gone, and another one may if the health of before arrives after that.
+    assert!(failures <= 2, "{failures} calls failed");
+}

@@ -18,6 +18,11 @@ CUSTOM = {
 }
 # The kernel's range for outgoing connections: a port in it may be taken by one.
 OUTGOING_PORTS = range(32768, 61000)
+# The connections to Postgres of one process: its pool (`platform/src/pg/pool.rs`), and those of the poster of wallet-svc
+# and of the revocations of identity-svc.
+CONNECTIONS = {"catalog-svc": 16, "orders-svc": 16, "wallet-svc": 18, "identity-svc": 17}
+# Connections for superusers, the operator of Postgres, jobs and people.
+OTHER_CONNECTIONS = 30
 
 
 def check(report, root):
@@ -64,6 +69,7 @@ class Rendered:
         self.check_config_maps()
         self.check_references()
         self.check_network_policies()
+        self.check_connections()
 
     def check_schemas(self):
         import kubernetes_validate
@@ -247,3 +253,19 @@ class Rendered:
         ]
         allowed = [it for rule in policy["spec"].get("ingress", ()) for it in rule.get("ports", ())]
         return all(any(it["port"] <= n <= it.get("endPort", it["port"]) for it in allowed) for n in numbers)
+
+    # -- Postgres
+
+    def check_connections(self):
+        """All replicas fit into the connections of their server, also while one more is rolled out."""
+        clusters = self.of("Cluster")
+        for it in clusters:
+            contexts = [name for name in CONNECTIONS if len(clusters) == 1 or name.split("-")[0] in it["metadata"]["name"]]
+            needed = OTHER_CONNECTIONS + sum((self.replicas(name) + 1) * CONNECTIONS[name] for name in contexts)
+            allowed = int(it["spec"]["postgresql"]["parameters"]["max_connections"])
+            if needed > allowed:
+                self.fault(it, f"max_connections is {allowed}, and all replicas together may need {needed}")
+
+    def replicas(self, name):
+        scaled = next((it for it in self.of("HorizontalPodAutoscaler") if it["metadata"]["name"] == name), None)
+        return scaled["spec"]["maxReplicas"] if scaled else self.named("Deployment", name)["spec"].get("replicas", 1)

@@ -22,6 +22,7 @@ ERRORS = [
     ("deploy/k8s/base/process.yaml", "replicas: 2", "replica: 2", "replica"),
     ("deploy/k8s/base/network-policies.yaml", "  name: default-deny\nspec:\n  podSelector: {}", "  name: default-deny\nspec:\n  podSelector: {matchLabels: {app.kubernetes.io/name: gateway}}", "denies everything"),
     ("deploy/k8s/base/network-policies.yaml", "endPort: 15054", "endPort: 15052", "no network policy admits"),
+    ("deploy/k8s/components/autoscaling/autoscalers.yaml", "maxReplicas: 4", "maxReplicas: 40", "all replicas together"),
     ("deploy/compose.yaml", "ORDERS_LISTEN: 0.0.0.0:15052", "ORDERS_LISTENS: 0.0.0.0:15052", "does not read ORDERS_LISTENS"),
     ("deploy/compose.yaml", '"127.0.0.1:8080:8080"', '"8080:8080"', "open to other machines"),
     ("deploy/compose.yaml", "${GRAFANA_PASSWORD}", "${GRAFANA_SECRET}", "GRAFANA_SECRET"),

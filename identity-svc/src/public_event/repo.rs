@@ -47,13 +47,14 @@ pub(super) async fn insert_in_tx(conn: &mut PgConnection, events: &[PublicEvent]
     Ok(())
 }
 
-/// Returns whether an event has no position yet.
+/// Returns whether an event has no position yet. In the order of the index of those events, which is read
+/// then whatever the planner knows of the table.
 pub(super) async fn has_unsequenced(db: impl PgExecutor<'_>) -> Result<bool, sqlx::Error> {
-    let exists = sqlx::query_scalar!(
-        r#"select exists (
-               select from identity.public_events where position is null) as "exists!""#
+    let first = sqlx::query_scalar!(
+        "select id from identity.public_events
+         where position is null order by created_at, id limit 1"
     );
-    exists.fetch_one(db).await
+    Ok(first.fetch_optional(db).await?.is_some())
 }
 
 /// Assigns positions to the events that have none, one batch in the order of their insertion. No other

@@ -105,6 +105,13 @@ async fn an_interrupted_draft_becomes_a_paid_order(pool: PgPool) {
         assert_refused(interrupted, Code::Unavailable, &[]);
         assert_eq!(app.count("orders where order_status = 'draft'").await, 1);
         assert_eq!(app.count("outbox").await, events);
+        let draft = "select id::text from orders.orders where order_status = 'draft'";
+        let draft: String = sqlx::query_scalar(draft)
+            .fetch_one(&app.pool)
+            .await
+            .unwrap();
+        let busy = app.admin().track(&draft, Some(&app.user.id)).await;
+        assert_refused(busy, Code::OrderBusy, &[]);
 
         app.restart_and_recover().await;
         assert_eq!(app.balance("usd"), "40.00000000");

@@ -76,6 +76,11 @@ impl StackOptions {
     /// Defaults for a test: a database and roles of its own on the server of `DATABASE_URL`, which
     /// `cargo stack test` sets, a NATS server of its own, and the executables beside the test's.
     pub fn for_test(name: &str) -> Result<Self> {
+        Self::for_test_with_nats_nodes(name, 1)
+    }
+
+    /// Defaults for a test, with a cluster of NATS servers.
+    pub fn for_test_with_nats_nodes(name: &str, nats_nodes: usize) -> Result<Self> {
         let test = TestServers::try_parse_from(["stack"])?;
         let database_url = test.database_url.context(
             "no DATABASE_URL: run it within `cargo stack test` or `cargo stack exec`, which start \
@@ -89,6 +94,7 @@ impl StackOptions {
                 nats_url: None,
                 nats_server: test.nats_server,
             },
+            nats_nodes,
             ..EnvironmentOptions::new(Workspace::current()?.subdirectory(&directory)?)
         })?;
         // Tests are in `target/<profile>/deps`, the executables one level up.

@@ -7,6 +7,7 @@ mod backup;
 mod bombs;
 mod deletion;
 mod demo;
+mod drain;
 mod dry_run;
 mod errors;
 mod flow;

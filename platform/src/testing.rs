@@ -100,7 +100,11 @@ pub struct Log(Arc<Mutex<Vec<u8>>>);
 
 impl Log {
     /// Creates a subscriber that logs here, from level debug.
+    ///
+    /// # Panics
+    /// If the process has another subscriber than that of [`trace_process`].
     pub fn subscriber(&self) -> impl Subscriber + Send + Sync + use<> {
+        trace_process();
         let log = self.clone();
         tracing_subscriber::fmt()
             .with_ansi(false)

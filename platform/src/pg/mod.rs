@@ -10,7 +10,8 @@ mod server;
 use std::{io, str::FromStr as _, time::Duration};
 
 use sqlx::{
-    AssertSqlSafe, Connection as _, PgConnection, PgPool, Postgres, Transaction, migrate::Migrator,
+    AssertSqlSafe, Connection as _, PgConnection, PgPool, Postgres, Transaction,
+    migrate::{MigrateError, Migrator},
     postgres::PgConnectOptions,
 };
 use tokio::time::{Instant, sleep, timeout};
@@ -120,7 +121,8 @@ pub(crate) async fn read_only_within(
     }
 }
 
-/// Runs the migrations of a schema as its owner role. Waits up to a minute for the database.
+/// Runs the migrations of a schema as its owner role. Waits up to a minute for the database. After a
+/// rollback, the schema has migrations of a newer release, too: they stay.
 pub async fn migrate(owner_url: &str, migrator: &Migrator) -> anyhow::Result<()> {
     let options = PgConnectOptions::from_str(owner_url)?.application_name("migrate");
     let deadline = Instant::now() + MIGRATE_TIMEOUT;
@@ -133,7 +135,27 @@ pub async fn migrate(owner_url: &str, migrator: &Migrator) -> anyhow::Result<()>
             connected => break connected?,
         }
     };
-    migrator.run(&mut connection).await?;
+    let newest = migrator.iter().last().map(|newest| newest.version);
+    match migrator.run(&mut connection).await {
+        // Each release has the migrations of those before it, so that the first missing one tells.
+        Err(MigrateError::VersionMissing(version)) if Some(version) > newest => {
+            tracing::warn!(version, "migrate: a newer release has migrated the schema");
+            with_newer(migrator).run(&mut connection).await?;
+        }
+        done => done?,
+    }
     connection.close().await?;
     Ok(())
+}
+
+/// Returns the same migrations, for a schema that has others.
+fn with_newer(migrator: &Migrator) -> Migrator {
+    Migrator {
+        migrations: migrator.migrations.clone(),
+        ignore_missing: true,
+        locking: migrator.locking,
+        no_tx: migrator.no_tx,
+        table_name: migrator.table_name.clone(),
+        create_schemas: migrator.create_schemas.clone(),
+    }
 }

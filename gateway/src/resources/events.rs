@@ -33,15 +33,16 @@ const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 /// The types that a stream may name.
 const MAX_TYPES: usize = 100;
 
-/// The `data` of a message.
+/// A message, as OpenAPI describes server-sent events: by its fields.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct EventMessage {
-    /// Also the name of the message: `store.order.paid`.
-    r#type: String,
-    /// When it happened.
-    timestamp: String,
-    /// As in webhooks.
-    data: serde_json::Value,
+    /// The event's, for `Last-Event-ID`; empty in a `reset`.
+    id: String,
+    /// The type of the event, or `reset`.
+    event: String,
+    /// The body that webhooks get, with `type`, `timestamp` and `data`; `{}` in a `reset`.
+    #[schema(content_media_type = "application/json")]
+    data: String,
 }
 
 /// Stream events as they happen.

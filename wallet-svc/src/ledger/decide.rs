@@ -79,8 +79,7 @@ impl Transition<'_> {
             metadata: create.metadata.clone(),
             operation: None,
             refunds: None,
-            // One event for its creation, a second for its confirmation.
-            version: if confirmed { 2 } else { 1 },
+            version: 1,
             processed_at: confirmed.then_some(now),
             created_at: now,
             updated_at: now,

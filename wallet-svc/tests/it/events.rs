@@ -159,7 +159,7 @@ async fn a_posting_of_an_order_publishes_the_order(pool: PgPool) {
         transaction: Some(
             TransactionSummary {
                 transaction_id: "<id>",
-                version: 2,
+                version: 1,
                 r#type: "transfer",
                 code: "pay",
                 amount: "4.00000000",

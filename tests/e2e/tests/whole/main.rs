@@ -19,6 +19,7 @@ mod orders;
 mod outage;
 mod ports;
 mod readme;
+mod receipt;
 mod referrals;
 mod revocations;
 mod sdk;

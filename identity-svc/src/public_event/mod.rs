@@ -14,9 +14,10 @@ mod translate;
 
 use std::marker::PhantomData;
 
+use chrono::{DateTime, Utc};
 use platform::{
     error::Failure,
-    messaging::inbox::{Envelope, Event, Handler},
+    messaging::inbox::{BatchHandler, Event},
     pg::Schema,
     service::Backbone,
 };
@@ -68,18 +69,8 @@ impl<B> Clone for Record<B> {
     }
 }
 
-impl<B: Translate> Handler for Record<B> {
+impl<B: Translate> BatchHandler for Record<B> {
     type Body = B;
-
-    async fn apply_in_tx(
-        &self,
-        conn: &mut PgConnection,
-        envelope: &Envelope,
-        body: B,
-    ) -> Result<(), Failure> {
-        let events: Vec<_> = public(envelope, body).collect();
-        Ok(repo::insert_in_tx(conn, &events).await?)
-    }
 
     async fn apply_all_in_tx(
         &self,
@@ -87,28 +78,67 @@ impl<B: Translate> Handler for Record<B> {
         events: Vec<Event<B>>,
     ) -> Result<(), Failure> {
         let events = events.into_iter();
-        let events = events.flat_map(|event| public(&event.envelope, event.body));
+        let events =
+            events.flat_map(|event| public(event.envelope.id, event.envelope.time, event.body));
         Ok(repo::insert_in_tx(conn, &events.collect::<Vec<_>>()).await?)
     }
 }
 
-/// Returns the public events that an event becomes.
+/// Returns the public events that an event with this id and time becomes.
 fn public<B: Translate>(
-    envelope: &Envelope,
+    id: Uuid,
+    occurred_at: DateTime<Utc>,
     body: B,
-) -> impl Iterator<Item = PublicEvent> + use<B> {
-    let (id, occurred_at) = (envelope.id, envelope.time);
+) -> impl Iterator<Item = PublicEvent> {
     // The same at each delivery, and the event that came before has the id before.
     let before = Uuid::from_u128(id.as_u128().wrapping_sub(1));
     let before = body.before().map(|translated| (before, translated));
     let own = body.translate().map(|translated| (id, translated));
-    before
-        .into_iter()
-        .chain(own)
-        .map(move |(id, (event_type, data))| PublicEvent {
-            id,
-            event_type: event_type.to_owned(),
-            data: data.to_string(),
-            occurred_at,
-        })
+    let events = before.into_iter().chain(own);
+    events.map(move |(id, (event_type, data))| PublicEvent {
+        id,
+        event_type: event_type.to_owned(),
+        data: data.to_string(),
+        occurred_at,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_created_and_confirmed_at_once_becomes_two_events_in_order() {
+        let id: Uuid = "01927b3a-5f10-7c3e-9a41-2f6d8e0b1c00".parse().unwrap();
+        let of = |created| {
+            let transaction = Some(events::TransactionSummary {
+                r#type: "transfer".to_owned(),
+                ..Default::default()
+            });
+            let body = events::TransactionConfirmed {
+                transaction,
+                created,
+            };
+            let events = public(id, DateTime::UNIX_EPOCH, body);
+            let events = events.map(|event| (event.id, event.event_type));
+            events.collect::<Vec<_>>()
+        };
+        let events = of(true);
+        let types = events.iter().map(|(_, event_type)| event_type.as_str());
+        let types: Vec<_> = types.collect();
+        assert_eq!(
+            types,
+            [
+                "transaction.transfer.created",
+                "transaction.transfer.confirmed"
+            ]
+        );
+        assert!(
+            events.is_sorted(),
+            "by id, as the feed has them: {events:?}"
+        );
+        assert_eq!(events[1].0, id);
+        assert_eq!(of(true), events, "a redelivery");
+        assert_eq!(of(false), events[1..]);
+    }
 }

@@ -15,7 +15,7 @@ use crate::{
     grpc::server::Server,
     lifecycle::Supervisor,
     messaging::{
-        inbox::{self, Consumer, Effect, Handler},
+        inbox::{self, BatchHandler, Consumer, Effect},
         jetstream, relay,
     },
     pg::{self, Schema},
@@ -69,7 +69,12 @@ impl Backbone {
     }
 
     /// Consumes an event of the context `source`. The task's name is the event's in kebab case.
-    pub fn consume<H: Handler + Clone>(&mut self, source: Schema, event: &'static str, handler: H) {
+    pub fn consume<H: BatchHandler + Clone>(
+        &mut self,
+        source: Schema,
+        event: &'static str,
+        handler: H,
+    ) {
         let (pool, jetstream) = (self.pool.clone(), self.jetstream.clone());
         let consumer = Consumer::new(self.service, self.schema, source, event);
         self.worker(kebab_case(event), move |stop| {
@@ -80,7 +85,7 @@ impl Backbone {
 
     /// Consumes an event like [`Backbone::consume`], apart from other consumers of the same event: the
     /// purpose, in kebab case, is a part of the durable name and of the task's name.
-    pub fn consume_for<H: Handler + Clone>(
+    pub fn consume_for<H: BatchHandler + Clone>(
         &mut self,
         purpose: &str,
         source: Schema,

@@ -21,9 +21,9 @@ use crate::{
 /// Maximum delay after a transient error; short, so that recovery is noticed soon.
 const MAX_DEFERRAL: Duration = Duration::from_secs(4);
 
-/// Part of an effect's time that events have together, so that each can be applied by itself afterwards,
-/// before JetStream delivers it again.
-const TOGETHER: u32 = 3;
+/// Divides the time of an effect for events that are applied together: each can be applied by itself
+/// afterwards, before JetStream delivers it again.
+const BATCH_TIMEOUT_DIVISOR: u32 = 3;
 
 /// Events that are applied at once by themselves, after applying them together failed.
 const CONCURRENCY: usize = 8;
@@ -81,7 +81,7 @@ async fn apply_together<E: Deliver>(consumer: &Consumer, effect: &E, messages: &
         return false;
     };
     let delivered = AssertUnwindSafe(effect.deliver(events)).catch_unwind();
-    let limit = consumer.effect_timeout / TOGETHER;
+    let limit = consumer.effect_timeout / BATCH_TIMEOUT_DIVISOR;
     let Ok(Ok(Ok(applied))) = timeout(limit, delivered).await else {
         let (consumer, events) = (consumer.name(), messages.len());
         tracing::debug!(

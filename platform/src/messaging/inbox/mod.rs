@@ -96,21 +96,36 @@ pub trait Handler: Send + Sync + 'static {
         envelope: &Envelope,
         body: Self::Body,
     ) -> impl Future<Output = Result<(), Failure>> + Send;
+}
 
-    /// Applies events in the transaction of their inbox rows; by default one after another. If it fails,
-    /// each of them is applied by itself.
+/// An effect of several events in the consumer's own schema. Every [`Handler`] is one, which applies them
+/// one after another.
+pub trait BatchHandler: Send + Sync + 'static {
+    /// The event's message in `guerdon.events.v1`.
+    type Body: prost::Message + Default;
+
+    /// Applies events in the transaction of their inbox rows. If it fails, each of them is applied in a
+    /// transaction of its own, and [`Handler::apply_in_tx`] says what holds for it.
     fn apply_all_in_tx(
         &self,
         conn: &mut PgConnection,
         events: Vec<Event<Self::Body>>,
-    ) -> impl Future<Output = Result<(), Failure>> + Send {
-        async move {
-            for event in events {
-                let applied = self.apply_in_tx(conn, &event.envelope, event.body);
-                applied.instrument(event.span).await?;
-            }
-            Ok(())
+    ) -> impl Future<Output = Result<(), Failure>> + Send;
+}
+
+impl<H: Handler> BatchHandler for H {
+    type Body = H::Body;
+
+    async fn apply_all_in_tx(
+        &self,
+        conn: &mut PgConnection,
+        events: Vec<Event<H::Body>>,
+    ) -> Result<(), Failure> {
+        for event in events {
+            let applied = self.apply_in_tx(conn, &event.envelope, event.body);
+            applied.instrument(event.span).await?;
         }
+        Ok(())
     }
 }
 
@@ -139,7 +154,7 @@ pub enum Applied {
 
 /// Consumes until the token is cancelled and the effects in progress have ended. Retries without a
 /// limit while NATS or the database is unavailable.
-pub async fn run<H: Handler>(
+pub async fn run<H: BatchHandler>(
     consumer: Consumer,
     js: Context,
     pool: PgPool,
@@ -188,7 +203,7 @@ struct TransactionalEffect<H> {
     handler: H,
 }
 
-impl<H: Handler> Deliver for TransactionalEffect<H> {
+impl<H: BatchHandler> Deliver for TransactionalEffect<H> {
     type Body = H::Body;
 
     async fn deliver(&self, mut events: Vec<Event<H::Body>>) -> Result<Vec<Applied>, Failure> {

@@ -7,7 +7,7 @@ use async_nats::jetstream::{
     Context, Message,
     consumer::{AckPolicy, DeliverPolicy, PullConsumer, pull},
 };
-use futures::StreamExt as _;
+use futures::{StreamExt as _, TryStreamExt as _, stream::TryReadyChunksError};
 use sqlx::PgPool;
 use tokio::{
     sync::Semaphore,
@@ -96,14 +96,15 @@ impl<E: Deliver> Puller<E> {
                 .expires(PULL_EXPIRY)
                 .messages()
                 .await?;
-            let mut arrivals = messages.ready_chunks(batch);
+            let mut arrivals = messages.try_ready_chunks(batch);
             let mut received = 0;
             while let Some(arrived) = timeout(PULL_EXPIRY * 2, arrivals.next()).await? {
-                received += arrived.len();
-                let mut failed = None;
-                let messages = arrived.into_iter();
-                let messages = messages.filter_map(|it| it.map_err(|e| failed = Some(e)).ok());
-                self.start(messages.collect()).await?;
+                let (messages, failed) = match arrived {
+                    Ok(messages) => (messages, None),
+                    Err(TryReadyChunksError(messages, error)) => (messages, Some(error)),
+                };
+                received += messages.len();
+                self.start(messages).await?;
                 if let Some(error) = failed {
                     return Err(error);
                 }

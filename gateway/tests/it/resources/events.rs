@@ -1,11 +1,11 @@
 //! `/events`
 
-use std::time::Duration;
+use std::{collections::BTreeSet, sync::LazyLock, time::Duration};
 
 use platform::auth::{Kind, Revocation, Revocations};
 use proto::identity::v1::{PublicEvent, WatchEventsResponse};
 use reqwest::Response;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use crate::harness::{ID, TestApp, problem};
@@ -23,6 +23,16 @@ fn paid(reset: bool) -> WatchEventsResponse {
             ..PublicEvent::default()
         }],
     }
+}
+
+/// Returns the fields of a message in the OpenAPI document, all of which it requires.
+fn documented_fields() -> BTreeSet<&'static str> {
+    static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
+        serde_json::from_str(include_str!("../../../openapi.json")).expect("JSON")
+    });
+    let required = &DOCUMENT["components"]["schemas"]["EventMessage"]["required"];
+    let required = required.as_array().expect("a list").iter();
+    required.filter_map(Value::as_str).collect()
 }
 
 async fn next(response: &mut Response) -> Option<String> {
@@ -43,6 +53,13 @@ async fn events_are_sent_as_they_come() {
     let message = format!("id: {ID}\nevent: store.order.paid\ndata: {{\"data\":{{}}}}\n\n");
     let expected = format!("id\nevent: reset\ndata: {{}}\n\n{message}:\n\n{message}");
     assert_eq!(response.body, expected);
+    for message in expected
+        .split("\n\n")
+        .filter(|message| message.starts_with("id"))
+    {
+        let fields = message.lines().filter_map(|line| line.split(':').next());
+        assert_eq!(fields.collect::<BTreeSet<_>>(), documented_fields());
+    }
     let asked = json!({"after_id": ID, "types": ["store.order.paid", "user.*"]});
     assert_eq!(response.call().message, asked);
 }

@@ -56,3 +56,24 @@ impl Api {
         Ok(body["data"].take())
     }
 }
+
+/// Sends a request. Returns the body, or else the status with the code and detail of the problem, or why there
+/// is no response.
+pub async fn send(request: RequestBuilder) -> Result<String, String> {
+    let sent = async {
+        let response = request.send().await?;
+        Ok((response.status(), response.text().await?))
+    };
+    let (status, body) = sent
+        .await
+        .map_err(|error: reqwest::Error| format!("{:#}", anyhow::Error::from(error)))?;
+    if status.is_success() {
+        return Ok(body);
+    }
+    let problem: Value = serde_json::from_str(&body).unwrap_or_default();
+    let status = status.as_u16();
+    Err(format!(
+        "{status} {} {}",
+        problem["code"], problem["detail"]
+    ))
+}

@@ -12,11 +12,10 @@ use futures::{StreamExt as _, stream};
 use hdrhistogram::Histogram;
 use reqwest::RequestBuilder;
 use scenarios::checks;
-use serde_json::Value;
 
 use crate::{
     Server,
-    api::Api,
+    api::{self, Api},
     environment::{Environment, Options},
     fixture::Fixture,
     ledger::cost::Snapshot,
@@ -153,20 +152,7 @@ impl Figures {
 /// Sends a request, and returns its microseconds and its error, if it is one.
 async fn timed(request: RequestBuilder) -> (u64, Option<String>) {
     let started = Instant::now();
-    let error = match request.send().await {
-        Err(error) => Some(error.to_string()),
-        Ok(response) => {
-            let status = response.status();
-            match response.bytes().await {
-                Err(error) => Some(error.to_string()),
-                Ok(body) if !status.is_success() => {
-                    let body: Value = serde_json::from_slice(&body).unwrap_or_default();
-                    Some(format!("{status} {}", body["code"]))
-                }
-                Ok(_) => None,
-            }
-        }
-    };
+    let error = api::send(request).await.err();
     let micros = started.elapsed().as_micros();
     (u64::try_from(micros).unwrap_or(u64::MAX), error)
 }

@@ -2,10 +2,7 @@
 
 use std::{
     net::{Ipv4Addr, TcpListener},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::mpsc::{self, Receiver, RecvTimeoutError},
     thread,
     time::{Duration, Instant},
 };
@@ -33,11 +30,8 @@ pub struct Arguments {
 
 /// Prints how many starts succeeded and how many had to change ports; fails unless all succeeded.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let competitor = thread::spawn({
-        let stop = Arc::clone(&stop);
-        move || take_ports(&stop)
-    });
+    let (stop, stopped) = mpsc::channel();
+    let competitor = thread::spawn(move || take_ports(&stopped));
     let (mut succeeded, mut changed) = (0, 0);
     let started = Instant::now();
     for number in 1..=arguments.count {
@@ -52,7 +46,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
             began.elapsed().as_secs_f64()
         );
     }
-    stop.store(true, Ordering::Relaxed);
+    drop(stop);
     ensure!(
         competitor.join().is_ok(),
         "starts: the thread that takes ports panicked, so the ports were not busy"
@@ -91,10 +85,10 @@ fn start() -> anyhow::Result<bool> {
     Ok(ports(&stack) != assigned)
 }
 
-/// Listens on random ports, each set for [`HOLD`], which is the load and not a wait for a condition.
-fn take_ports(stop: &AtomicBool) {
+/// Listens on random ports, each set for [`HOLD`], until it is told to stop.
+fn take_ports(stopped: &Receiver<()>) {
     let mut random = rand::rng();
-    while !stop.load(Ordering::Relaxed) {
+    loop {
         let drawn = (0..LISTENERS).map(|_| random.random_range(DRAWN_PORTS));
         let drawn: Vec<u16> = drawn.collect();
         let defaults = DEFAULT_PORTS.filter(|_| random.random::<bool>());
@@ -102,7 +96,10 @@ fn take_ports(stop: &AtomicBool) {
         let listeners: Vec<_> = listeners
             .filter_map(|port| TcpListener::bind((Ipv4Addr::LOCALHOST, port)).ok())
             .collect();
-        thread::sleep(HOLD);
+        let told = stopped.recv_timeout(HOLD);
         drop(listeners);
+        if told != Err(RecvTimeoutError::Timeout) {
+            return;
+        }
     }
 }

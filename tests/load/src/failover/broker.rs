@@ -9,13 +9,22 @@ use async_nats::jetstream::{
     stream::{ClusterInfo, Stream},
 };
 use futures::StreamExt as _;
-use platform::{config::Nats, messaging::jetstream::connect};
+use platform::{
+    config::Nats,
+    messaging::jetstream::{connect, stream_name},
+    pg::Schema,
+};
 use tokio::time::interval;
 
 use crate::environment::Environment;
 
 /// The contexts, each with a stream.
-pub const CONTEXTS: [&str; 4] = ["catalog", "orders", "wallet", "identity"];
+pub const CONTEXTS: [Schema; 4] = [
+    Schema::new("catalog"),
+    Schema::new("orders"),
+    Schema::new("wallet"),
+    Schema::new("identity"),
+];
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// How long the cluster may take to elect leaders, or to bring a node up to date.
 const TIMEOUT: Duration = Duration::from_mins(1);
@@ -32,8 +41,7 @@ impl Broker {
     /// Waits until so many nodes have all messages of each stream.
     pub async fn wait_until_complete(&self, nodes: usize) -> anyhow::Result<()> {
         for context in CONTEXTS {
-            let stream = format!("GUERDON_{}", context.to_uppercase());
-            self.wait_for(&stream, |cluster| {
+            self.wait_for(context, |cluster| {
                 let current = cluster
                     .replicas
                     .iter()
@@ -45,26 +53,27 @@ impl Broker {
         Ok(())
     }
 
-    /// Waits until a stream has a leader other than this one, and returns its name.
-    pub async fn leader_of(&self, stream: &str, old: Option<&str>) -> anyhow::Result<String> {
+    /// Waits until a context's stream has a leader other than this one, and returns its name.
+    pub async fn leader_of(&self, context: Schema, old: Option<&str>) -> anyhow::Result<String> {
         let new_leader = |cluster: &ClusterInfo| {
             let leader = cluster.leader.clone();
             leader.filter(|leader| old != Some(leader.as_str()))
         };
-        self.wait_for(stream, new_leader).await
+        self.wait_for(context, new_leader).await
     }
 
     /// Asks about a stream until it is as it should be. While it has no leader, there is no answer.
     async fn wait_for<T>(
         &self,
-        stream: &str,
+        context: Schema,
         check: impl Fn(&ClusterInfo) -> Option<T>,
     ) -> anyhow::Result<T> {
+        let stream = stream_name(context);
         let deadline = Instant::now() + TIMEOUT;
         let mut polls = interval(POLL_INTERVAL);
         loop {
             polls.tick().await;
-            let found = match self.0.get_stream(stream).await {
+            let found = match self.0.get_stream(&stream).await {
                 Ok(stream) => stream.cached_info().cluster.clone(),
                 Err(_) => None,
             };
@@ -78,9 +87,8 @@ impl Broker {
     }
 
     /// Returns the id of the event in each message of a context's stream.
-    pub async fn event_ids(&self, context: &str) -> anyhow::Result<Vec<String>> {
-        let stream = format!("GUERDON_{}", context.to_uppercase());
-        let stream = self.0.get_stream(stream).await?;
+    pub async fn event_ids(&self, context: Schema) -> anyhow::Result<Vec<String>> {
+        let stream = self.0.get_stream(stream_name(context)).await?;
         if stream.cached_info().state.messages == 0 {
             return Ok(Vec::new());
         }

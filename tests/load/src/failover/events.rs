@@ -12,10 +12,11 @@ use super::broker::{Broker, CONTEXTS};
 pub async fn ensure_stored(broker: &Broker, conn: &mut PgConnection) -> anyhow::Result<()> {
     let (mut missing, mut unknown) = (0, 0);
     for context in CONTEXTS {
+        let messages = broker.event_ids(context).await?;
+        let context = context.name();
         let sql = AssertSqlSafe(format!("select id::text from {context}.outbox"));
         let written: Vec<String> = sqlx::query_scalar(sql).fetch_all(&mut *conn).await?;
         let written: HashSet<_> = written.into_iter().collect();
-        let messages = broker.event_ids(context).await?;
         let count = messages.len();
         let stored: HashSet<_> = messages.into_iter().collect();
         let lost = written.difference(&stored).count();

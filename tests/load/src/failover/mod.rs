@@ -13,6 +13,7 @@ use std::{
 use anyhow::{Context as _, ensure};
 use clap::Args;
 use futures::{StreamExt as _, stream};
+use platform::{messaging::jetstream::stream_name, pg::Schema};
 use reqwest::RequestBuilder;
 use scenarios::checks;
 use serde_json::Value;
@@ -22,7 +23,7 @@ use tokio::{task::block_in_place, time::sleep};
 use self::{broker::Broker, publishing::Publishing};
 use crate::{
     Server,
-    api::Api,
+    api::{self, Api},
     environment::{Environment, Options},
     fixture::{FUNDS, Fixture},
     machine,
@@ -30,8 +31,8 @@ use crate::{
 
 const NODES: usize = 3;
 const IN_FLIGHT: usize = 8;
-/// The stream whose leader is killed.
-const STREAM: &str = "GUERDON_ORDERS";
+/// The context whose stream loses its leader.
+const CONTEXT: Schema = Schema::new("orders");
 
 /// Options of `load failover`.
 #[derive(Debug, Args)]
@@ -79,12 +80,15 @@ async fn kill_and_start_again(
     third: Duration,
 ) -> anyhow::Result<()> {
     sleep(third).await;
-    let leader = broker.leader_of(STREAM, None).await?;
+    let leader = broker.leader_of(CONTEXT, None).await?;
     environment.stack.kill_nats(&leader)?;
     let killed = Instant::now();
-    let next = broker.leader_of(STREAM, Some(&leader)).await?;
+    let next = broker.leader_of(CONTEXT, Some(&leader)).await?;
     let seconds = killed.elapsed().as_secs_f64();
-    println!("killed {leader}, which led {STREAM}; {next} leads it {seconds:.1} s later");
+    println!(
+        "killed {leader}, which led {}; {next} leads it {seconds:.1} s later",
+        stream_name(CONTEXT)
+    );
     sleep(third.saturating_sub(killed.elapsed())).await;
     block_in_place(|| environment.stack.start_nats())
 }
@@ -113,18 +117,13 @@ async fn create_orders(fixture: Fixture, duration: Duration) -> anyhow::Result<O
     Ok(orders)
 }
 
-/// Returns the id of the order, or else the status and the code.
+/// Returns the id of the order, or else why there is none.
 async fn create_order(request: RequestBuilder) -> anyhow::Result<Result<String, String>> {
-    let response = match request.send().await {
-        Ok(response) => response,
-        Err(error) => return Ok(Err(error.to_string())),
+    let body = match api::send(request).await {
+        Ok(body) => body,
+        Err(error) => return Ok(Err(error)),
     };
-    let status = response.status();
-    let body: Value = response.json().await?;
-    if !status.is_success() {
-        let code = body["code"].as_str().unwrap_or_default();
-        return Ok(Err(format!("{} {code}", status.as_u16())));
-    }
+    let body: Value = serde_json::from_str(&body)?;
     let id = body["data"]["id"].as_str().context("an order has an id")?;
     Ok(Ok(id.to_owned()))
 }

@@ -6,15 +6,13 @@ use std::{
 };
 
 use hdrhistogram::Histogram;
-use reqwest::RequestBuilder;
-use serde_json::Value;
 use tokio::{
     sync::watch,
     task::JoinSet,
     time::{MissedTickBehavior, interval},
 };
 
-use crate::fixture::Fixture;
+use crate::{api, fixture::Fixture};
 
 /// How many clients there are.
 pub const COUNT: usize = 8;
@@ -68,11 +66,11 @@ async fn send(
         }
         let started = Instant::now();
         if number % REQUESTS_PER_ORDER == 0 {
-            let error = error_of(fixture.order(buyer)).await;
+            let error = api::send(fixture.order(buyer)).await.err();
             counts.orders.record(micros_since(started)?)?;
             counts.note("POST /orders", error);
         } else {
-            let error = error_of(fixture.read()).await;
+            let error = api::send(fixture.read()).await.err();
             counts.reads.record(micros_since(started)?)?;
             counts.note("GET /products/:id", error);
         }
@@ -82,22 +80,6 @@ async fn send(
 
 fn micros_since(started: Instant) -> anyhow::Result<u64> {
     Ok(u64::try_from(started.elapsed().as_micros())?)
-}
-
-/// Sends a request, and returns its error, if it is one.
-async fn error_of(request: RequestBuilder) -> Option<String> {
-    let (status, body) = match whole(request).await {
-        Ok(response) => response,
-        Err(error) => return Some(format!("{:#}", anyhow::Error::from(error))),
-    };
-    let body: Value = serde_json::from_slice(&body).unwrap_or_default();
-    (!status.is_success())
-        .then(|| format!("{} {} {}", status.as_u16(), body["code"], body["detail"]))
-}
-
-async fn whole(request: RequestBuilder) -> reqwest::Result<(reqwest::StatusCode, Vec<u8>)> {
-    let response = request.send().await?;
-    Ok((response.status(), response.bytes().await?.to_vec()))
 }
 
 /// What clients got.

@@ -15,7 +15,7 @@ const VERSION: i64 = 99_991_231_000_000;
 /// Does what the service's command `migrate` does, with one more migration: a nullable column, and one with
 /// a default, in the table of its most frequent statements.
 pub async fn add_column(stack: &Stack, service: Service) -> anyhow::Result<()> {
-    let context = service.program().trim_end_matches("-svc");
+    let context = service.context();
     let table = match service {
         Service::Catalog => "catalog.products",
         Service::Orders => "orders.orders",

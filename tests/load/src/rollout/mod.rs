@@ -138,7 +138,7 @@ impl<'a> Rollout<'a> {
 
 /// Returns the setting with the addresses of all replicas of a service.
 fn peers(stack: &Stack, service: Service) -> Variable {
-    let context = service.program().trim_end_matches("-svc").to_uppercase();
+    let context = service.context().to_uppercase();
     let instances = stack.wiring().instances.iter();
     let replicas = instances.filter(|instance| instance.service == Some(service));
     let urls = replicas.map(|instance| format!("http://127.0.0.1:{}", instance.port));

@@ -7,7 +7,8 @@ from manifests import OUTGOING_PORTS
 from tools import find, run
 
 SCRIPTS = (".ci/run", ".ci/previous-release", ".ci/dependencies", ".ci/openapi/lint",
-           ".ci/proto/check", ".ci/generated/queries", "deploy/compose/make-env", "deploy/compose/create-roles.sh")
+           ".ci/proto/check", ".ci/generated/queries", ".ci/images/start", "deploy/images/build", "deploy/images/programs",
+           "deploy/images/static-rustc", "deploy/compose/make-env", "deploy/compose/create-roles.sh")
 
 
 def check(report, root):

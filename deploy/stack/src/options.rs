@@ -74,14 +74,15 @@ impl StackOptions {
     }
 
     /// Defaults for a test: a database and roles of its own on the server of `DATABASE_URL`, which
-    /// `cargo stack test` sets, a NATS server of its own, and the executables beside the test's.
+    /// `cargo stack test` sets, a NATS server of its own, and the executables beside the test's or in
+    /// `STACK_BINARIES`.
     pub fn for_test(name: &str) -> Result<Self> {
         Self::for_test_with_nats_nodes(name, 1)
     }
 
     /// Defaults for a test, with a cluster of NATS servers.
     pub fn for_test_with_nats_nodes(name: &str, nats_nodes: usize) -> Result<Self> {
-        let test = TestServers::try_parse_from(["stack"])?;
+        let test = TestSettings::try_parse_from(["stack"])?;
         let database_url = test.database_url.context(
             "no DATABASE_URL: run it within `cargo stack test` or `cargo stack exec`, which start \
              Postgres",
@@ -97,10 +98,10 @@ impl StackOptions {
             nats_nodes,
             ..EnvironmentOptions::new(Workspace::current()?.subdirectory(&directory)?)
         })?;
-        // Tests are in `target/<profile>/deps`, the executables one level up.
-        let test = std::env::current_exe()?;
-        let binaries = test.ancestors().nth(2).map(Path::to_path_buf);
-        let binaries = binaries.context("a test is two levels below the executables")?;
+        let binaries = match test.binaries {
+            Some(binaries) => binaries,
+            None => beside_the_test()?,
+        };
         Ok(Self {
             role_suffix: Some(suffix),
             ..Self::new(binaries, environment)
@@ -108,14 +109,25 @@ impl StackOptions {
     }
 }
 
-/// The servers of a test run, as in [`Environment::variables`]: only the environment is read, because
-/// the arguments are those of the test.
+/// Returns the directory of the executables that were built with the test.
+fn beside_the_test() -> Result<PathBuf> {
+    // Tests are in `target/<profile>/deps`, the executables one level up.
+    let test = std::env::current_exe()?;
+    let binaries = test.ancestors().nth(2).map(Path::to_path_buf);
+    binaries.context("a test is two levels below the executables")
+}
+
+/// What the environment says about a test run, such as its servers ([`Environment::variables`]): only that is
+/// read, because the arguments are those of the test.
 #[derive(Debug, Parser)]
-struct TestServers {
+struct TestSettings {
     #[arg(long, env = "DATABASE_URL", hide_env_values = true)]
     database_url: Option<String>,
     #[arg(long, env = "STACK_NATS_SERVER")]
     nats_server: Option<PathBuf>,
+    /// The directory of other executables than those that were built with the test.
+    #[arg(long, env = "STACK_BINARIES")]
+    binaries: Option<PathBuf>,
 }
 
 /// Returns the name of a database that no other stack has.

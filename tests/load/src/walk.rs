@@ -25,7 +25,9 @@ pub struct Arguments {
 pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let seed = arguments.seed.unwrap_or_else(rand::random);
     println!("seed {seed}");
-    let environment = Environment::start_empty(Options::new("walk", arguments.server))?;
+    let mut options = Options::new("walk", arguments.server);
+    options.settings = walk::settings();
+    let environment = Environment::start_empty(options)?;
     let report = walk::run(&environment.stack, arguments.steps, seed).await?;
     print!("{report}");
     environment.stop()

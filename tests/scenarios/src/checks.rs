@@ -19,13 +19,18 @@ const SHOWN: usize = 20;
 /// Waits until no rule is broken, and fails with the violations if some are after a minute, or if the
 /// ledger is inconsistent.
 pub async fn assert_settled(stack: &Stack) -> anyhow::Result<()> {
+    wait_until_settled(stack).await?;
+    stack.verify_ledger()
+}
+
+/// Waits until no rule is broken, and fails with the violations if some are after a minute.
+pub(crate) async fn wait_until_settled(stack: &Stack) -> anyhow::Result<()> {
     let deadline = Instant::now() + SETTLEMENT_TIME;
     until(deadline, async || {
         let found = violations(stack).await?;
         Ok((!found.is_empty()).then(|| found.join("\n")))
     })
-    .await?;
-    stack.verify_ledger()
+    .await
 }
 
 /// Returns the first violations of the rules. While the stack works, some are only passing.

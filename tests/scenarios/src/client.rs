@@ -135,6 +135,14 @@ impl Client {
         Ok(())
     }
 
+    /// Sends a DELETE that must succeed. A repeated one may find nothing left.
+    pub(crate) async fn delete(&self, path: &str) -> anyhow::Result<()> {
+        let answer = self.request(Method::DELETE, path, None).await?;
+        let is_done = answer.is_success() || answer.status == 404;
+        ensure!(is_done, "DELETE {path}: {answer:?}");
+        Ok(())
+    }
+
     /// Returns the `data` of a GET that must succeed.
     pub(crate) async fn get(&self, path: &str) -> anyhow::Result<Value> {
         let answer = self.request(Method::GET, path, None).await?;

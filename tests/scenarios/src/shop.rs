@@ -22,15 +22,26 @@ pub(crate) async fn create_buyer(client: &Client, name: &str, usd: u32) -> anyho
         wallet: text(&user, "primaryWalletId")?,
     };
     if usd > 0 {
-        let deposit = json!({
-            "amount": usd.to_string(), "assetCode": "usd", "code": "internal", "data": {},
-            "commit": true, "destinationWalletId": buyer.wallet,
-        });
-        let deposit = client.create("/transactions/deposit", &deposit).await?;
-        let path = format!("/transactions/{}/confirm", text(&deposit, "id")?);
-        client.create(&path, &json!({})).await?;
+        deposit(client, &buyer, usd, "usd").await?;
     }
     Ok(buyer)
+}
+
+/// Puts this much of an asset into a buyer's wallet.
+pub(crate) async fn deposit(
+    client: &Client,
+    buyer: &Buyer,
+    amount: u32,
+    asset: &str,
+) -> anyhow::Result<()> {
+    let deposit = json!({
+        "amount": amount.to_string(), "assetCode": asset, "code": "internal", "data": {},
+        "commit": true, "destinationWalletId": buyer.wallet,
+    });
+    let deposit = client.create("/transactions/deposit", &deposit).await?;
+    let path = format!("/transactions/{}/confirm", text(&deposit, "id")?);
+    client.create(&path, &json!({})).await?;
+    Ok(())
 }
 
 /// Creates a category for products.

@@ -4,8 +4,11 @@ use rand::{Rng as _, rngs::StdRng};
 use serde_json::{Value, json};
 
 use super::{
+    account::Account,
     compare::dollars,
     order::{Line, Order},
+    payment::Payment,
+    rates::{RateEdit, Rates},
     step::Cart,
 };
 use crate::{
@@ -23,6 +26,7 @@ const WHOLE: i64 = 10_000;
 struct Product {
     id: String,
     price: i64,
+    /// In usd, like the price. Orders convert it to points.
     bonus: i64,
     available: bool,
     tax_rate: usize,
@@ -34,11 +38,12 @@ struct TaxRate {
     rate: i64,
 }
 
-/// Products, tax rates, and whether usd can be paid with.
+/// Products, tax rates, exchange rates, and whether usd can be paid with.
 #[derive(Debug)]
 pub(super) struct Catalogue {
     products: Vec<Product>,
     tax_rates: Vec<TaxRate>,
+    rates: Rates,
     pub(super) usd_enabled: bool,
 }
 
@@ -57,16 +62,13 @@ pub(super) enum Edit {
     },
     /// Enables or disables usd.
     Asset,
-    /// Changes the rate from usd to eur, which no order depends on.
-    Rate {
-        cents: i64,
-    },
+    Rate(RateEdit),
 }
 
 impl Catalogue {
     pub(super) async fn create(client: &Client) -> anyhow::Result<Self> {
-        let rate = json!({ "baseAssetCode": "usd", "quoteAssetCode": "eur", "rate": "1" });
-        client.create("/rates", &rate).await?;
+        let mut rates = Rates::new();
+        rates.apply(client, &Rates::first_edit()).await?;
         let mut tax_rates = Vec::new();
         for rate in [0, 1_975].into_iter().cycle().take(TAX_RATES) {
             let body = json!({ "name": "VAT", "rate": dollars(rate) });
@@ -95,6 +97,7 @@ impl Catalogue {
         Ok(Self {
             products,
             tax_rates,
+            rates,
             usd_enabled: true,
         })
     }
@@ -103,9 +106,7 @@ impl Catalogue {
         match random.random_range(0..10) {
             _ if !self.usd_enabled && random.random_bool(0.5) => Edit::Asset,
             0 => Edit::Asset,
-            1 | 2 => Edit::Rate {
-                cents: random.random_range(1..1_000),
-            },
+            1 | 2 => Edit::Rate(self.rates.random_edit(random)),
             3..=5 => Edit::TaxRate {
                 index: random.random_range(0..self.tax_rates.len()),
                 rate: random.random_range(0..=WHOLE),
@@ -150,15 +151,12 @@ impl Catalogue {
                 let body = json!({ "enabled": self.usd_enabled });
                 client.update("/assets/usd", &body).await
             }
-            Edit::Rate { cents } => {
-                let body = json!({ "rate": dollars(cents) });
-                client.update("/rates/usd/eur", &body).await
-            }
+            Edit::Rate(ref edit) => self.rates.apply(client, edit).await,
         }
     }
 
     /// Returns the order that a cart leads to, without ids, or the code of the refusal.
-    pub(super) fn order(&self, cart: &Cart) -> Result<Order, &'static str> {
+    pub(super) fn order(&self, cart: &Cart, account: &mut Account) -> Result<Order, &'static str> {
         let mut lines = Vec::new();
         for &(index, quantity) in &cart.lines {
             let product = &self.products[index];
@@ -168,13 +166,32 @@ impl Catalogue {
             let rate = self.tax_rates[product.tax_rate].rate;
             // Half away from zero.
             let tax = (product.price * rate + WHOLE / 2) / WHOLE;
-            lines.push(Line::new(quantity, product.price, tax, product.bonus));
+            let bonus = self.rates.bonus(product.bonus);
+            lines.push(Line::new(quantity, product.price, tax, bonus));
         }
         let mut order = Order::new(cart.buyer, lines);
-        if cart.pays {
-            order.charge(order.amount(), self.usd_enabled, cart.is_poor)?;
-        }
+        let payments = self.payments(cart, order.amount(), account.points)?;
+        order.charge(&payments, account, self.usd_enabled)?;
         Ok(order)
+    }
+
+    /// Returns the payments at the creation: points as far as they go, then usd.
+    fn payments(
+        &self,
+        cart: &Cart,
+        amount: i64,
+        points: i64,
+    ) -> Result<Vec<Payment>, &'static str> {
+        let mut payments = Vec::new();
+        if cart.uses_bonus {
+            let payment = self.rates.cover(points, amount);
+            payments.push(payment.ok_or("rate_not_found")?);
+        }
+        if cart.uses_wallet {
+            let covered: i64 = payments.iter().map(Payment::value).sum();
+            payments.push(Payment::Usd(amount - covered));
+        }
+        Ok(payments)
     }
 
     /// Returns the request of a cart.
@@ -188,8 +205,11 @@ impl Catalogue {
             })
             .collect();
         let mut body = json!({ "userId": buyer.id, "lines": lines });
-        if cart.pays {
+        if cart.uses_wallet {
             body["walletId"] = json!(buyer.wallet);
+        }
+        if cart.uses_bonus {
+            body["useBonus"] = json!(true);
         }
         body
     }

@@ -3,7 +3,11 @@
 use anyhow::Context as _;
 use serde_json::Value;
 
-use super::step::{Amount, Request, Units};
+use super::{
+    account::Account,
+    payment::{self, Money, Payment},
+    step::{Amount, Request, Units},
+};
 use crate::client::text;
 
 const INVALID_STATE: &str = "invalid_state";
@@ -17,6 +21,7 @@ pub(super) struct Line {
     /// Net.
     pub(super) price: i64,
     pub(super) tax: i64,
+    /// In points.
     pub(super) bonus: i64,
 }
 
@@ -27,8 +32,8 @@ pub(super) struct Order {
     /// Index among the buyers.
     pub(super) buyer: usize,
     pub(super) lines: Vec<Line>,
-    /// Net of refunds.
-    pub(super) paid: i64,
+    /// The oldest first.
+    payments: Vec<Payment>,
     canceled: bool,
     /// Whether the last movement of money was a refund.
     refunded: bool,
@@ -58,7 +63,7 @@ impl Order {
             path: String::new(),
             buyer,
             lines,
-            paid: 0,
+            payments: Vec::new(),
             canceled: false,
             refunded: false,
             was_fully_paid: false,
@@ -92,13 +97,19 @@ impl Order {
         self.lines.iter().map(|line| of(line) * line.quantity).sum()
     }
 
-    /// Returns what the buyer has of the bonus.
-    pub(super) fn net_bonus(&self) -> i64 {
-        if self.was_fully_paid {
-            self.bonus() - self.revoked
-        } else {
-            0
+    /// Returns what is paid, net of refunds.
+    pub(super) fn paid(&self) -> i64 {
+        self.payments.iter().map(Payment::value).sum()
+    }
+
+    /// Returns what is paid of each asset, net of refunds.
+    pub(super) fn paid_by_asset(&self) -> Money {
+        let mut sum = Money::default();
+        for money in self.payments.iter().map(Payment::money) {
+            sum.usd += money.usd;
+            sum.points += money.points;
         }
+        sum
     }
 
     pub(super) fn status(&self) -> &'static str {
@@ -116,7 +127,7 @@ impl Order {
     }
 
     pub(super) fn payment_status(&self) -> &'static str {
-        match (self.refunded, self.paid) {
+        match (self.refunded, self.paid()) {
             (true, 0) => "fully_refunded",
             (true, _) => "partially_refunded",
             (false, paid) if paid == self.amount() => "fully_paid",
@@ -138,14 +149,14 @@ impl Order {
     pub(super) fn act(
         &mut self,
         request: &Request,
+        account: &mut Account,
         usd_enabled: bool,
-        is_poor: bool,
     ) -> Result<(), &'static str> {
         match request {
-            Request::Pay(amount) => self.pay(*amount, usd_enabled, is_poor),
-            Request::Cancel(refund) => self.cancel(*refund),
-            Request::Refund(amount) => self.refund(*amount),
-            Request::RefundUnits(index, quantity) => self.refund_units(*index, *quantity),
+            Request::Pay(amount) => self.pay(*amount, account, usd_enabled),
+            Request::Cancel(refund) => self.cancel(*refund, account),
+            Request::Refund(amount) => self.refund(*amount, account),
+            Request::RefundUnits(index, quantity) => self.refund_units(*index, *quantity, account),
             Request::Move { fulfill, units } => self.move_units(*fulfill, *units),
         }
     }
@@ -153,10 +164,10 @@ impl Order {
     fn pay(
         &mut self,
         amount: Amount,
+        account: &mut Account,
         usd_enabled: bool,
-        is_poor: bool,
     ) -> Result<(), &'static str> {
-        let unpaid = self.amount() - self.paid;
+        let unpaid = self.amount() - self.paid();
         if self.canceled || unpaid == 0 {
             return Err(INVALID_STATE);
         }
@@ -164,69 +175,85 @@ impl Order {
         if cents > unpaid {
             return Err("payment_exceeds_unpaid");
         }
-        self.charge(cents, usd_enabled, is_poor)
+        self.charge(&[Payment::Usd(cents)], account, usd_enabled)
     }
 
-    /// Takes money, which the ledger may refuse.
+    /// Takes payments, which the ledger accepts or refuses together.
     pub(super) fn charge(
         &mut self,
-        cents: i64,
+        payments: &[Payment],
+        account: &mut Account,
         usd_enabled: bool,
-        is_poor: bool,
     ) -> Result<(), &'static str> {
-        if !usd_enabled {
-            return Err("asset_disabled");
+        for payment in payments.iter().filter(|payment| payment.value() > 0) {
+            match *payment {
+                Payment::Usd(_) if !usd_enabled => return Err("asset_disabled"),
+                Payment::Usd(usd) if usd > account.usd => return Err("insufficient_funds"),
+                Payment::Usd(usd) => account.usd -= usd,
+                Payment::Points { points, .. } => account.points -= points,
+            }
+            self.payments.push(*payment);
+            self.refunded = false;
         }
-        if is_poor {
-            return Err("insufficient_funds");
+        if !self.was_fully_paid && self.paid() == self.amount() {
+            self.was_fully_paid = true;
+            account.grant(self.bonus());
         }
-        self.paid += cents;
-        self.refunded = false;
-        self.was_fully_paid |= self.paid == self.amount();
         Ok(())
     }
 
-    fn cancel(&mut self, refund: Amount) -> Result<(), &'static str> {
+    fn cancel(&mut self, refund: Amount, account: &mut Account) -> Result<(), &'static str> {
         if self.canceled || self.lines.iter().any(|line| line.fulfilled > 0) {
             return Err(INVALID_STATE);
         }
-        let cents = refund.cents(self.paid)?;
-        if cents > self.paid {
-            return Err("refund_exceeds_paid");
-        }
         self.canceled = true;
-        self.give_back(cents);
+        self.give_back(refund, account)?;
         Ok(())
     }
 
-    fn refund(&mut self, amount: Amount) -> Result<(), &'static str> {
-        let cents = amount.cents(self.paid)?;
-        if cents > self.paid {
-            return Err("refund_exceeds_paid");
+    fn refund(&mut self, amount: Amount, account: &mut Account) -> Result<(), &'static str> {
+        let refund = self.give_back(amount, account)?;
+        // Less than a hundredth of a point.
+        if refund == Money::default() {
+            return Err("validation_failed");
         }
-        self.give_back(cents);
         Ok(())
     }
 
-    fn refund_units(&mut self, index: usize, quantity: i64) -> Result<(), &'static str> {
+    fn refund_units(
+        &mut self,
+        index: usize,
+        quantity: i64,
+        account: &mut Account,
+    ) -> Result<(), &'static str> {
         let line = &mut self.lines[index];
         if quantity > line.quantity - line.refunded {
             return Err("validation_failed");
         }
         line.refunded += quantity;
         let cents = (line.price + line.tax) * quantity;
-        self.refund(Amount::Cents(cents))
+        self.refund(Amount::Cents(cents), account)
     }
 
-    /// Gives money back, and takes the share of the bonus, rounded up.
-    fn give_back(&mut self, cents: i64) {
-        self.paid -= cents;
+    /// Gives back what was paid, and takes the share of the bonus, rounded up.
+    fn give_back(&mut self, refund: Amount, account: &mut Account) -> Result<Money, &'static str> {
+        let paid = self.paid();
+        let cents = refund.cents(paid)?;
+        if cents > paid {
+            return Err("refund_exceeds_paid");
+        }
+        let refund = payment::give_back(&mut self.payments, cents);
+        account.usd += refund.usd;
+        account.points += refund.points;
         self.refunded |= cents > 0;
         if self.was_fully_paid {
-            let (amount, unpaid) = (self.amount(), self.amount() - self.paid);
+            let (amount, unpaid) = (self.amount(), self.amount() - self.paid());
             let share = (self.bonus() * unpaid + amount - 1) / amount;
-            self.revoked = self.revoked.max(share);
+            let more = (share - self.revoked).max(0);
+            self.revoked += more;
+            account.revoke(more);
         }
+        Ok(refund)
     }
 
     fn move_units(&mut self, fulfill: bool, units: Units) -> Result<(), &'static str> {

@@ -3,7 +3,7 @@
 use rand::{Rng as _, rngs::StdRng};
 use serde_json::{Value, json};
 
-use super::{RICH_BUYERS, catalogue::Catalogue, catalogue::Edit, compare::dollars, order::Order};
+use super::{catalogue::Catalogue, catalogue::Edit, compare::dollars, order::Order};
 
 #[derive(Debug)]
 pub(super) enum Step {
@@ -20,11 +20,23 @@ pub(super) enum Step {
 pub(super) struct Cart {
     /// Index among the buyers.
     pub(super) buyer: usize,
-    pub(super) is_poor: bool,
     /// Indexes of products, and quantities.
     pub(super) lines: Vec<(usize, i64)>,
-    /// Whether the order is paid with its creation.
-    pub(super) pays: bool,
+    /// Whether the bonus balance pays with the creation, as far as it goes.
+    pub(super) uses_bonus: bool,
+    /// Whether the wallet pays the rest, or everything.
+    pub(super) uses_wallet: bool,
+}
+
+impl Cart {
+    pub(super) const fn name(&self) -> &'static str {
+        match (self.uses_bonus, self.uses_wallet) {
+            (false, false) => "create",
+            (false, true) => "create and pay",
+            (true, false) => "create with useBonus",
+            (true, true) => "create with useBonus and walletId",
+        }
+    }
 }
 
 /// An action on an order.
@@ -89,6 +101,14 @@ impl Request {
         }
     }
 
+    /// Returns whether it may give back points, or take back a bonus.
+    pub(super) const fn may_refund(&self) -> bool {
+        matches!(
+            self,
+            Self::Cancel(_) | Self::Refund(_) | Self::RefundUnits(..)
+        )
+    }
+
     /// Returns the path behind that of the order.
     pub(super) fn path(&self, order: &Order) -> String {
         match self {
@@ -123,18 +143,18 @@ pub(super) fn create(random: &mut StdRng, catalogue: &Catalogue, buyers: usize) 
     let lines = random.random_range(1..=3);
     Step::Create(Cart {
         buyer,
-        is_poor: buyer == RICH_BUYERS,
         lines: (0..lines).map(|_| catalogue.random_line(random)).collect(),
-        pays: random.random_bool(0.3),
+        uses_bonus: random.random_bool(0.4),
+        uses_wallet: random.random_bool(0.5),
     })
 }
 
 /// Makes up an action on an order.
 pub(super) fn action(random: &mut StdRng, index: usize, order: &Order) -> Step {
     let request = match random.random_range(0..10) {
-        0..=3 => Request::Pay(amount(random, order.amount() - order.paid)),
-        4 => Request::Cancel(amount(random, order.paid)),
-        5 => match amount(random, order.paid) {
+        0..=2 => Request::Pay(amount(random, order.amount() - order.paid())),
+        3 => Request::Cancel(amount(random, order.paid())),
+        4 | 5 => match amount(random, order.paid()) {
             // What to refund must be said.
             Amount::Whole => {
                 let (index, quantity) = line(random, order);

@@ -2,9 +2,14 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use opentelemetry_proto::tonic::collector::trace::v1::{
-    ExportTraceServiceRequest, ExportTraceServiceResponse,
-    trace_service_server::{TraceService, TraceServiceServer},
+use opentelemetry_proto::tonic::{
+    collector::trace::v1::{
+        ExportTraceServiceRequest, ExportTraceServiceResponse,
+        trace_service_server::{TraceService, TraceServiceServer},
+    },
+    common::v1::any_value::Value,
+    resource::v1::Resource,
+    trace::v1::Span,
 };
 use tokio::net::TcpListener;
 use tokio_stream::wrappers::TcpListenerStream;
@@ -13,6 +18,14 @@ use tonic::{Request, Response, Status, transport::Server};
 /// Keeps the spans that processes export by OTLP. Cloning is cheap and shares them.
 #[derive(Debug, Clone, Default)]
 pub struct TraceCollector(Arc<Mutex<Vec<ExportTraceServiceRequest>>>);
+
+/// A span with the process that it is of.
+#[derive(Debug, Clone)]
+pub struct ExportedSpan {
+    /// `service.name`
+    pub service: String,
+    pub span: Span,
+}
 
 impl TraceCollector {
     /// Serves on a free port, and returns the address.
@@ -33,6 +46,33 @@ impl TraceCollector {
     pub fn exported(&self) -> Vec<ExportTraceServiceRequest> {
         let exported = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         exported.clone()
+    }
+
+    /// Returns the spans that were exported until now.
+    pub fn spans(&self) -> Vec<ExportedSpan> {
+        let exported = self.exported().into_iter();
+        let resources = exported.flat_map(|export| export.resource_spans);
+        let spans = resources.flat_map(|resource| {
+            let service = service_name(resource.resource.unwrap_or_default());
+            let scopes = resource.scope_spans.into_iter();
+            scopes
+                .flat_map(|scope| scope.spans)
+                .map(move |span| ExportedSpan {
+                    service: service.clone(),
+                    span,
+                })
+        });
+        spans.collect()
+    }
+}
+
+/// Returns the name of a process, or nothing if it has none.
+fn service_name(resource: Resource) -> String {
+    let mut attributes = resource.attributes.into_iter();
+    let name = attributes.find(|pair| pair.key == "service.name");
+    match name.and_then(|pair| pair.value?.value) {
+        Some(Value::StringValue(name)) => name,
+        _ => String::new(),
     }
 }
 

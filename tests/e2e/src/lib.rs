@@ -7,7 +7,7 @@ mod mail;
 pub mod page;
 mod skip;
 
-pub use collector::TraceCollector;
+pub use collector::{ExportedSpan, TraceCollector};
 pub use harness::{ApiResponse, TestApp, text, usd};
 pub use mail::token_in;
 pub use skip::report_skipped;

@@ -1,7 +1,6 @@
 //! Tracing: one trace from the client's request to the consumer of its event.
 
-use e2e::{TestApp, TraceCollector, usd};
-use opentelemetry_proto::tonic::common::v1::any_value::Value;
+use e2e::{ExportedSpan, TestApp, TraceCollector, usd};
 use stack::StackOptions;
 
 const PROCESSES: [&str; 5] = [
@@ -13,50 +12,17 @@ const PROCESSES: [&str; 5] = [
 ];
 const TRACE_ID: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 
-/// The relevant fields of a span.
-#[derive(Debug, Clone)]
-struct SpanSummary {
-    service: String,
-    name: String,
-    trace: Vec<u8>,
-    /// The traces that it links to.
-    links: Vec<Vec<u8>>,
-}
-
-/// Returns the spans that were exported.
-fn spans(collector: &TraceCollector) -> Vec<SpanSummary> {
-    let resources = collector.exported();
-    let resources = resources
-        .into_iter()
-        .flat_map(|export| export.resource_spans);
-    let summaries = resources.flat_map(|resource| {
-        let attributes = resource.resource.unwrap_or_default().attributes;
-        let service = attributes
-            .into_iter()
-            .find(|pair| pair.key == "service.name");
-        let service = match service.and_then(|pair| pair.value?.value) {
-            Some(Value::StringValue(name)) => name,
-            _ => String::new(),
-        };
-        let scopes = resource.scope_spans.into_iter();
-        scopes
-            .flat_map(|scope| scope.spans)
-            .map(move |span| SpanSummary {
-                service: service.clone(),
-                name: span.name,
-                trace: span.trace_id,
-                links: span.links.into_iter().map(|link| link.trace_id).collect(),
-            })
-    });
-    summaries.collect()
-}
-
 /// Returns the spans of the trace that links to the client's.
-fn linked(collector: &TraceCollector) -> Vec<SpanSummary> {
-    let mut spans = spans(collector);
-    let root = spans.iter().find(|span| span.links.contains(&trace_id()));
-    let trace = root.map(|root| root.trace.clone());
-    spans.retain(|span| Some(&span.trace) == trace.as_ref());
+fn linked(collector: &TraceCollector) -> Vec<ExportedSpan> {
+    let mut spans = collector.spans();
+    let of_client = trace_id();
+    let links = |exported: &&ExportedSpan| {
+        let mut links = exported.span.links.iter();
+        links.any(|link| link.trace_id == of_client)
+    };
+    let root = spans.iter().find(links);
+    let trace = root.map(|root| root.span.trace_id.clone());
+    spans.retain(|exported| Some(&exported.span.trace_id) == trace.as_ref());
     spans
 }
 
@@ -88,7 +54,7 @@ async fn one_trace_spans_the_request_and_the_consumer_of_its_event() {
             .collect();
         let consumed = spans
             .iter()
-            .any(|span| span.service == "wallet-svc" && span.name.contains("OrderPaid"));
+            .any(|span| span.service == "wallet-svc" && span.span.name.contains("OrderPaid"));
         match (missing.is_empty(), consumed) {
             (true, true) => Ok(()),
             _ => Err(format!(
@@ -99,5 +65,5 @@ async fn one_trace_spans_the_request_and_the_consumer_of_its_event() {
     .await;
     let of_client = trace_id();
     let spans = linked(&collector);
-    assert!(spans.iter().all(|span| span.trace != of_client));
+    assert!(spans.iter().all(|span| span.span.trace_id != of_client));
 }

@@ -8,29 +8,23 @@ use std::{
 
 use anyhow::{Context as _, ensure};
 use axum::{Router, routing::get};
-use futures::{StreamExt as _, TryStreamExt as _, stream};
 use proto::catalog::v1::{GetProductRequest, product_service_client::ProductServiceClient};
 use reqwest::Client;
-use serde_json::json;
 use tokio::net::TcpListener;
 use tonic::transport::Channel;
 
 use crate::{
     Server,
-    api::Api,
     environment::{Environment, Options},
     machine,
+    product_read::{ProductRead, micros_each, turn, used},
     rpc::{self, Token},
     table::Table,
 };
 
-/// Requests of a turn, and how many of them are in flight.
-const REQUESTS: u32 = 5_000;
-const IN_FLIGHT: usize = 16;
 /// Turns; one more before them warms up.
 const TURNS: u32 = 4;
 const MAX_RATIO: f64 = 1.6;
-const MICROS: f64 = 1e6;
 
 /// Serves the smallest response of axum, and prints its address. A process of its own, as its CPU time counts.
 pub async fn hello() -> anyhow::Result<()> {
@@ -52,8 +46,7 @@ pub async fn run(server: Server) -> anyhow::Result<()> {
             *sum += seconds;
         }
     }
-    let requests = f64::from(REQUESTS * TURNS);
-    let [rest, grpc, hello] = sum.map(|seconds| seconds * MICROS / requests);
+    let [rest, grpc, hello] = sum.map(|seconds| micros_each(seconds, TURNS));
     let mut table = Table::default();
     table.row(
         "GET /products/:id, gateway and catalog-svc",
@@ -75,89 +68,51 @@ pub async fn run(server: Server) -> anyhow::Result<()> {
 
 /// The three kinds of reads.
 struct Reads {
-    api: Api,
-    path: String,
-    id: String,
+    rest: ProductRead,
     products: ProductServiceClient<Channel>,
     token: Token,
     hello: Hello,
-    gateway: u32,
-    catalog: u32,
 }
 
 impl Reads {
     async fn prepare(environment: &Environment) -> anyhow::Result<Self> {
-        let api = Api::new(environment);
-        let category = json!({ "title": "Books" });
-        let category = api.create("/categories", &category).await?;
-        let product = json!({
-            "name": "A book", "description": "Of 300 pages.", "categoryId": category["id"],
-            "price": "12.50", "customData": { "isbn": "978-3-16-148410-0" },
-        });
-        let product = api.create("/products", &product).await?;
-        let id = product["id"].as_str().context("an id")?.to_owned();
-        let processes = environment.stack.process_ids();
-        let pid = |name: &str| {
-            let pid = processes.get(name).copied();
-            pid.with_context(|| format!("{name} is not running"))
-        };
         Ok(Self {
-            api,
-            path: format!("/products/{id}"),
-            id,
+            rest: ProductRead::prepare(environment).await?,
             products: ProductServiceClient::new(rpc::service(environment, "catalog-svc").await?),
             token: rpc::admin_token(environment).await?,
             hello: Hello::start()?,
-            gateway: pid("gateway")?,
-            catalog: pid("catalog-svc")?,
         })
     }
 
     /// Reads in turns, and returns the CPU seconds of REST, gRPC and hello.
     async fn turn(&self) -> anyhow::Result<[f64; 3]> {
-        let both = [self.gateway, self.catalog];
-        let rest = spent(&both, || async {
-            let response = self.api.get(&self.path).send().await?.error_for_status()?;
-            response.bytes().await?;
-            Ok(())
-        });
-        let rest = rest.await?;
-        let catalog = [self.catalog];
-        let grpc = spent(&catalog, || async {
-            let (id, include) = (self.id.clone(), Vec::new());
+        let both = [self.rest.gateway, self.rest.catalog];
+        let rest = spent(&both, self.rest.turn()).await?;
+        let grpc = turn(async || {
+            let (id, include) = (self.rest.id.clone(), Vec::new());
             let request = rpc::authorized(GetProductRequest { id, include }, &self.token);
             self.products.clone().get_product(request).await?;
             Ok(())
         });
-        let grpc = grpc.await?;
-        let server = [self.hello.process.id()];
-        let hello = spent(&server, || async {
+        let grpc = spent(&[self.rest.catalog], grpc).await?;
+        let hello = turn(async || {
             let request = self.hello.client.get(&self.hello.url);
             request.send().await?.error_for_status()?.bytes().await?;
             Ok(())
         });
-        Ok([rest, grpc, hello.await?])
+        let hello = spent(&[self.hello.process.id()], hello).await?;
+        Ok([rest, grpc, hello])
     }
 }
 
-/// Returns the CPU seconds that processes spend on this many calls.
-async fn spent<F>(processes: &[u32], call: impl Fn() -> F) -> anyhow::Result<f64>
-where
-    F: Future<Output = anyhow::Result<()>>,
-{
-    let used = || -> f64 {
-        processes
-            .iter()
-            .map(|pid| machine::cpu_time(*pid).own)
-            .sum()
-    };
-    let before = used();
-    stream::iter(0..REQUESTS)
-        .map(|_| call())
-        .buffer_unordered(IN_FLIGHT)
-        .try_collect::<()>()
-        .await?;
-    Ok(used() - before)
+/// Returns the CPU seconds that processes spend on a turn.
+async fn spent(
+    processes: &[u32],
+    turn: impl Future<Output = anyhow::Result<()>>,
+) -> anyhow::Result<f64> {
+    let before = used(processes);
+    turn.await?;
+    Ok(used(processes) - before)
 }
 
 /// The process that says hello, until it is dropped.

@@ -2,7 +2,9 @@
 //! beside this program.
 
 use std::{
+    collections::BTreeMap,
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
@@ -77,7 +79,7 @@ pub struct Environment {
     pub stack: Stack,
     workspace: Workspace,
     keep: bool,
-    _lock: RunLock,
+    lock: Arc<RunLock>,
 }
 
 impl Environment {
@@ -93,18 +95,46 @@ impl Environment {
     }
 
     fn start_after(options: Options, discard: bool) -> anyhow::Result<Self> {
-        let all = Workspace::current()?.subdirectory("load")?;
         // One program at a time: it would remove the data of the other, and change its figures.
-        let lock = RunLock::take(&all.state, "A load program")?;
+        let lock = RunLock::take(&Self::directories()?.state, "A load program")?;
+        Self::start_locked(options, discard, Arc::new(lock), &BTreeMap::new())
+    }
+
+    /// Starts another stack with servers of its own, without the data of the last run.
+    pub fn start_beside(&self, options: Options) -> anyhow::Result<Self> {
+        let running = self.stack.process_ids();
+        Self::start_locked(options, true, Arc::clone(&self.lock), &running)
+    }
+
+    fn directories() -> anyhow::Result<Workspace> {
+        Workspace::current()?.subdirectory("load")
+    }
+
+    /// Starts everything beside the processes that are running already.
+    fn start_locked(
+        options: Options,
+        discard: bool,
+        lock: Arc<RunLock>,
+        running: &BTreeMap<String, u32>,
+    ) -> anyhow::Result<Self> {
+        let all = Self::directories()?;
         if discard {
             all.subdirectory(options.name)?.remove()?;
         }
+        let record = |started: BTreeMap<String, u32>| {
+            let running = running.iter();
+            let mut processes: BTreeMap<_, _> = running
+                .map(|(name, pid)| (format!("other {name}"), *pid))
+                .collect();
+            processes.extend(started);
+            lock.record(&processes)
+        };
         let workspace = all.subdirectory(options.name)?;
         let mut servers = EnvironmentOptions::new(workspace.clone());
         servers.servers.nats_server = options.server.nats_server;
         servers.nats_nodes = options.nats_nodes;
         let servers = stack::Environment::start(servers)?;
-        lock.record(&servers.process_ids())?;
+        record(servers.process_ids())?;
         let program = std::env::current_exe()?;
         let binaries = program.parent().context("the program is in a directory")?;
         let mut stack = StackOptions::new(binaries.to_owned(), servers);
@@ -113,12 +143,12 @@ impl Environment {
         stack.replicas = options.replicas;
         stack.settings = options.settings;
         let stack = Stack::start(stack)?;
-        lock.record(&stack.process_ids())?;
+        record(stack.process_ids())?;
         Ok(Self {
             stack,
             workspace,
             keep: options.keep,
-            _lock: lock,
+            lock,
         })
     }
 
@@ -186,7 +216,7 @@ impl Environment {
             stack,
             workspace,
             keep,
-            _lock,
+            lock: _lock,
         } = self;
         drop(stack);
         if keep { Ok(()) } else { workspace.remove() }

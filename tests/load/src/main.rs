@@ -17,12 +17,14 @@ mod machine;
 mod orders;
 mod outage;
 mod passwords;
+mod product_read;
 mod races;
 mod revocations;
 mod rollout;
 mod rpc;
 mod starts;
 mod table;
+mod tracing;
 mod walk;
 mod webhooks;
 
@@ -89,6 +91,8 @@ enum Bench {
     Orders(orders::Arguments),
     /// The CPU time of a read through REST, over gRPC, and of a hello world.
     Edge(Server),
+    /// The CPU time of a read on a stack that exports traces, and on one that does not.
+    Tracing(tracing::Arguments),
     /// The cost of transaction lists in Postgres; needs `seed transactions`.
     Lists(Server),
 }
@@ -138,6 +142,7 @@ fn main() -> anyhow::Result<()> {
         Program::Bench(Bench::Catalogue(server)) => runtime.block_on(catalogue::run(server)),
         Program::Bench(Bench::HeavyPage(server)) => runtime.block_on(heavy_page::run(server)),
         Program::Bench(Bench::Edge(server)) => runtime.block_on(edge::run(server)),
+        Program::Bench(Bench::Tracing(arguments)) => runtime.block_on(tracing::run(arguments)),
         Program::Bench(Bench::Orders(arguments)) => runtime.block_on(orders::run(arguments)),
         Program::Hello => runtime.block_on(edge::hello()),
         Program::Bench(Bench::Lists(server)) => runtime.block_on(lists::run(server)),

@@ -4,6 +4,7 @@ use platform::{
     error::{Code, Failure, FieldCode, InvalidValue},
     idempotency,
     money::{Amount, DecimalPlaces, OutOfRange},
+    pg::GroupError,
 };
 use tonic::Status;
 
@@ -119,6 +120,12 @@ impl LineRejection {
             failure = failure.field(field, self.field_code(), self.message());
         }
         failure
+    }
+}
+
+impl From<GroupError> for Error {
+    fn from(error: GroupError) -> Self {
+        Self::Failure(error.into())
     }
 }
 

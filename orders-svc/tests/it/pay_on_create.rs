@@ -1,5 +1,6 @@
 //! Creates orders that a wallet or the bonus balance pays immediately.
 
+use futures::future::join_all;
 use platform::error::Code;
 use proto::orders::v1::{OrderStatus, PaymentStatus};
 use sqlx::PgPool;
@@ -41,6 +42,48 @@ async fn a_refused_immediate_payment_leaves_no_order(pool: PgPool) {
         assert_eq!(app.count(table).await, 0, "{table}");
     }
     assert_eq!(app.balance("usd"), "100.00000000");
+    app.assert_settled().await;
+}
+
+/// They are stored and settled in groups.
+#[sqlx::test(migrator = "orders_svc::MIGRATOR")]
+async fn of_orders_at_once_each_is_paid_or_leaves_nothing(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let product = app.add_product("10.00", "0", "3.00");
+    let mut cart = app.cart(&[(&product, 1)]);
+    cart.wallet_id = Some(app.user.primary_wallet_id.clone());
+    let keys: Vec<_> = (0..15).map(|n| format!("at-once-{n}")).collect();
+    let creates = keys.iter().map(|key| {
+        let (app, cart) = (&app, cart.clone());
+        async move { app.admin().with_key(key).create(cart).await }
+    });
+    let mut paid = 0;
+    for created in join_all(creates).await {
+        match created {
+            Ok(order) => {
+                paid += 1;
+                assert_eq!(order.payment_status(), PaymentStatus::FullyPaid);
+                assert_eq!(app.admin().get(&order.id).await.unwrap(), order);
+                let events = app.events(&order.id).await;
+                assert_eq!(events, ["OrderPlaced", "OrderPaymentReceived", "OrderPaid"]);
+            }
+            refused => {
+                assert_refused(refused, Code::InsufficientFunds, &["walletId"]);
+            }
+        }
+    }
+    assert_eq!(paid, 10);
+    assert_eq!(app.balance("usd"), "0.00000000");
+    for (table, rows) in [
+        ("orders", 10),
+        ("order_lines", 10),
+        ("payments", 10),
+        ("audit_log", 10),
+        ("order_history", 30),
+        ("idempotency_keys", 10),
+    ] {
+        assert_eq!(app.count(table).await, rows, "{table}");
+    }
     app.assert_settled().await;
 }
 

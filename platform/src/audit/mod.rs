@@ -45,14 +45,15 @@ pub fn actor(schema: Schema) -> String {
     of_request.unwrap_or_else(|_| format!("service:{}-svc", schema.name()))
 }
 
-/// A change.
-#[derive(Debug)]
+/// A change. It belongs to the trace in which it is created.
+#[derive(Debug, Clone)]
 pub struct Entry {
     resource_type: &'static str,
     action: String,
     resource_id: String,
     actor: Option<String>,
     details: Map<String, Value>,
+    trace_id: Option<String>,
 }
 
 impl Entry {
@@ -64,6 +65,7 @@ impl Entry {
             resource_id: resource_id.to_string(),
             actor: None,
             details: Map::new(),
+            trace_id: telemetry::current_trace_id(),
         }
     }
 
@@ -91,7 +93,7 @@ pub async fn record_in_tx(
     record_all_in_tx(conn, schema, [entry]).await
 }
 
-/// Inserts the entries of many changes by one actor.
+/// Inserts the entries of many changes.
 pub async fn record_all_in_tx(
     conn: &mut PgConnection,
     schema: Schema,
@@ -105,9 +107,9 @@ pub async fn record_all_in_tx(
     let sql = schema.sql(
         "insert into :schema.audit_log
              (actor, action, resource_type, resource_id, details, trace_id)
-         select actor, action, resource_type, resource_id, details::jsonb, $6
-         from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
-             as entry (actor, action, resource_type, resource_id, details)",
+         select actor, action, resource_type, resource_id, details::jsonb, trace_id
+         from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
+             as entry (actor, action, resource_type, resource_id, details, trace_id)",
     );
     sqlx::query(sql)
         .bind(columns.actors)
@@ -115,7 +117,7 @@ pub async fn record_all_in_tx(
         .bind(columns.resource_types)
         .bind(columns.resource_ids)
         .bind(columns.details)
-        .bind(telemetry::current_trace_id())
+        .bind(columns.trace_ids)
         .execute(conn)
         .await?;
     Ok(())
@@ -129,6 +131,7 @@ struct Columns {
     resource_types: Vec<&'static str>,
     resource_ids: Vec<String>,
     details: Vec<String>,
+    trace_ids: Vec<Option<String>>,
 }
 
 impl Columns {
@@ -139,5 +142,6 @@ impl Columns {
         self.resource_types.push(entry.resource_type);
         self.resource_ids.push(entry.resource_id);
         self.details.push(Value::Object(entry.details).to_string());
+        self.trace_ids.push(entry.trace_id);
     }
 }

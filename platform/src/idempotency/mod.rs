@@ -61,7 +61,10 @@ use tonic::metadata::{AsciiMetadataValue, MetadataMap};
 use crate::error::{Code, Failure};
 pub use key::{Key, Scope};
 pub(crate) use records::is_used_with_other_body;
-pub use records::{Begin, Columns, Record, begin_in_tx, complete_in_tx, find_in_tx, forget_in_tx};
+pub use records::{
+    Begin, Columns, Record, begin_all_in_tx, begin_in_tx, complete_all_in_tx, complete_in_tx,
+    find_in_tx, forget_in_tx,
+};
 pub use work::{Started, Work, find_replay, start};
 
 /// The metadata of the client's `Idempotency-Key`.

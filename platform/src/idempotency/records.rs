@@ -1,6 +1,6 @@
 //! The SQL of records. A record without a response is in progress.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use sqlx::{PgConnection, PgPool, error::DatabaseError};
 
@@ -40,29 +40,56 @@ pub async fn begin_in_tx(
     schema: Schema,
     key: &Key,
 ) -> Result<Begin, Error> {
+    let begun = begin_all_in_tx(conn, schema, &[key]).await;
+    let begun = begun.map_err(in_use_if_locked)?;
+    begun.into_iter().next().unwrap_or(Err(Error::InUse))
+}
+
+/// Claims the keys like [`begin_in_tx`], and returns what each led to. Of two that are the same, the second is
+/// in use. A lock timeout is an error of all.
+pub async fn begin_all_in_tx(
+    conn: &mut PgConnection,
+    schema: Schema,
+    keys: &[&Key],
+) -> Result<Vec<Result<Begin, Error>>, sqlx::Error> {
+    // In the order of the keys, so that two transactions can't wait for each other.
+    let distinct: BTreeMap<Scope, &Key> = keys.iter().rev().map(|key| (key.scope, *key)).collect();
     let claim = schema.sql(
-        "insert into :schema.idempotency_keys as record (scope, request_hash) values ($1, $2)
+        "insert into :schema.idempotency_keys as record (scope, request_hash)
+         select * from unnest($1::bytea[], $2::bytea[])
          on conflict (scope) do update
          set request_hash = excluded.request_hash, response = null, created_at = now()
-         where record.created_at < now() - interval '24 hours' and record.response is not null",
+         where record.created_at < now() - interval '24 hours' and record.response is not null
+         returning scope",
     );
-    let claimed = sqlx::query(claim)
-        .bind(key.scope.as_bytes())
-        .bind(&key.request_hash)
-        .execute(&mut *conn)
-        .await
-        .map_err(in_use_if_locked)?;
-    if claimed.rows_affected() == 1 {
-        return Ok(Begin::Fresh);
-    }
-    match find_in_tx(conn, schema, &[key.scope])
-        .await?
-        .remove(&key.scope)
-    {
+    let scopes: Vec<&[u8]> = distinct.keys().map(Scope::as_bytes).collect();
+    let hashes: Vec<&[u8]> = distinct.values().map(|key| &*key.request_hash).collect();
+    let claimed: Vec<Vec<u8>> = sqlx::query_scalar(claim)
+        .bind(scopes)
+        .bind(hashes)
+        .fetch_all(&mut *conn)
+        .await?;
+    let mut claimed: HashSet<Scope> = parse(&claimed).collect();
+    let others: Vec<Scope> = distinct
+        .into_keys()
+        .filter(|it| !claimed.contains(it))
+        .collect();
+    let records = if others.is_empty() {
+        HashMap::new()
+    } else {
+        find_in_tx(conn, schema, &others).await?
+    };
+    let begun = keys.iter().map(|key| match records.get(&key.scope) {
         Some(record) => record.response_for(key).map(Begin::Replay),
-        // Deleted between the two statements: the client tries again.
+        None if claimed.remove(&key.scope) => Ok(Begin::Fresh),
+        // The second of two, or deleted between the two statements: the client tries again.
         None => Err(Error::InUse),
-    }
+    });
+    Ok(begun.collect())
+}
+
+fn parse(scopes: &[Vec<u8>]) -> impl Iterator<Item = Scope> {
+    scopes.iter().filter_map(|scope| Scope::from_bytes(scope))
 }
 
 fn in_use_if_locked(error: sqlx::Error) -> Error {
@@ -82,13 +109,34 @@ pub async fn complete_in_tx(
     scope: &Scope,
     response: &impl prost::Message,
 ) -> Result<(), sqlx::Error> {
-    let sql = schema.sql("update :schema.idempotency_keys set response = $2 where scope = $1");
+    complete_all_in_tx(conn, schema, &[(scope, &response.encode_to_vec())]).await
+}
+
+/// Records encoded responses like [`complete_in_tx`].
+pub async fn complete_all_in_tx(
+    conn: &mut PgConnection,
+    schema: Schema,
+    responses: &[(&Scope, &[u8])],
+) -> Result<(), sqlx::Error> {
+    if responses.is_empty() {
+        return Ok(());
+    }
+    let sql = schema.sql(
+        "update :schema.idempotency_keys as record set response = given.response
+         from unnest($1::bytea[], $2::bytea[]) as given (scope, response)
+         where record.scope = given.scope",
+    );
+    let (scopes, responses): (Vec<_>, Vec<_>) = responses
+        .iter()
+        .map(|(scope, response)| (scope.as_bytes(), *response))
+        .unzip();
+    let expected = scopes.len() as u64;
     let completed = sqlx::query(sql)
-        .bind(scope.as_bytes())
-        .bind(response.encode_to_vec())
+        .bind(scopes)
+        .bind(responses)
         .execute(conn)
         .await?;
-    pg::ensure_affected(completed, 1)
+    pg::ensure_affected(completed, expected)
 }
 
 /// Deletes the claim of a saga that was refused; the key can be used again.

@@ -26,7 +26,7 @@ pub struct Aggregate {
 }
 
 /// An event to publish.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Message {
     id: Uuid,
     event_type: String,
@@ -137,6 +137,9 @@ pub async fn append_in_tx(
     messages: impl IntoIterator<Item = Message>,
 ) -> Result<(), sqlx::Error> {
     let columns = Columns::from_iter(messages);
+    if columns.ids.is_empty() {
+        return Ok(());
+    }
     sqlx::query(schema.sql(Columns::INSERT))
         .bind(columns.ids)
         .bind(columns.event_types)

@@ -4,7 +4,7 @@ use sqlx::{
     Decode, Encode, Postgres, Type,
     encode::IsNull,
     error::BoxDynError,
-    postgres::{PgArgumentBuffer, PgTypeInfo, PgValueRef},
+    postgres::{PgArgumentBuffer, PgHasArrayType, PgTypeInfo, PgValueRef},
 };
 
 use crate::error::{FieldCode, InvalidValue};
@@ -39,6 +39,12 @@ impl DecimalPlaces {
 impl Type<Postgres> for DecimalPlaces {
     fn type_info() -> PgTypeInfo {
         <i16 as Type<Postgres>>::type_info()
+    }
+}
+
+impl PgHasArrayType for DecimalPlaces {
+    fn array_type_info() -> PgTypeInfo {
+        i16::array_type_info()
     }
 }
 

@@ -98,14 +98,21 @@ pub(super) fn has_ended_sessions_of_age(age: Duration) -> bool {
     ended_at.is_some_and(|ended_at| age >= ended_at.elapsed())
 }
 
+impl Failure {
+    /// Creates the failure of a database error, without its cause.
+    pub(super) fn of_database(error: &sqlx::Error) -> Self {
+        end_sessions_after(error);
+        if is_transient(error) {
+            Self::new(Code::Unavailable, "the database is unavailable")
+        } else {
+            Self::new(Code::Internal, "an unexpected error")
+        }
+    }
+}
+
 impl From<sqlx::Error> for Failure {
     fn from(error: sqlx::Error) -> Self {
-        end_sessions_after(&error);
-        if is_transient(&error) {
-            Self::new(Code::Unavailable, "the database is unavailable").with_source(error)
-        } else {
-            Self::internal(error)
-        }
+        Self::of_database(&error).with_source(error)
     }
 }
 

@@ -4,6 +4,7 @@
 //! service lives here.
 
 mod errors;
+mod group;
 mod pool;
 mod server;
 
@@ -18,6 +19,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 pub(crate) use errors::is_canceled;
 pub use errors::{ensure_affected, is_transient, on_constraint, retry_serialization};
+pub use group::{Group, GroupError, GroupWrite};
 pub use pool::{Options, connect};
 pub use server::{UnsupportedServer, is_reachable, wait_until_ready};
 

@@ -7,8 +7,8 @@ use platform::{
     auth::{Caller, Kind},
     error::{Code, Failure},
     idempotency::{
-        self, Begin, Columns, HASH, KEY, Key, PATH, Reply, Started, begin_in_tx, complete_in_tx,
-        find_in_tx, forget_in_tx,
+        self, Begin, Columns, HASH, KEY, Key, PATH, Reply, Started, begin_all_in_tx, begin_in_tx,
+        complete_all_in_tx, complete_in_tx, find_in_tx, forget_in_tx,
     },
     pg,
 };
@@ -336,5 +336,40 @@ async fn a_batch_inserts_its_records_in_one_statement(_: PgPoolOptions, options:
     assert_eq!(
         Reply::<Timestamp>::replay(&recorded).unwrap().message,
         resource(1)
+    );
+}
+
+#[sqlx::test(migrations = false)]
+async fn keys_of_a_group_are_claimed_each_once(_: PgPoolOptions, options: PgConnectOptions) {
+    let harness = harness(options).await;
+    let schema = harness.schema;
+    let (done, open) = (key("done", "01"), key("open", "01"));
+    let mut tx = pg::tx(&harness.pool).await.unwrap();
+    let begun = begin_all_in_tx(&mut tx, schema, &[&open, &done]).await;
+    for begun in begun.unwrap() {
+        assert_eq!(begun.unwrap(), Begin::Fresh);
+    }
+    let response = b"a response".as_slice();
+    complete_all_in_tx(&mut tx, schema, &[(done.scope(), response)])
+        .await
+        .unwrap();
+    tx.commit().await.unwrap();
+
+    let (new, other) = (key("new", "01"), key("done", "02"));
+    let mut tx = pg::tx(&harness.pool).await.unwrap();
+    let keys = [&new, &done, &new, &open, &other];
+    let begun = begin_all_in_tx(&mut tx, schema, &keys).await.unwrap();
+    assert!(
+        matches!(
+            &*begun,
+            [
+                Ok(Begin::Fresh),
+                Ok(Begin::Replay(recorded)),
+                Err(idempotency::Error::InUse),
+                Err(idempotency::Error::InUse),
+                Err(idempotency::Error::Reused),
+            ] if recorded == response
+        ),
+        "{begun:?}"
     );
 }

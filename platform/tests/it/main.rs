@@ -5,6 +5,7 @@
 mod backbone;
 mod dead_letters;
 mod effects;
+mod group;
 mod harness;
 mod idempotency;
 mod inbox;

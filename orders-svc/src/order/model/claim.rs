@@ -29,6 +29,13 @@ pub(crate) struct Claim {
     pub(crate) idempotency_scope: Option<Scope>,
 }
 
+/// What tells claims apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ClaimId {
+    pub(crate) order_id: OrderId,
+    pub(crate) sequence: i32,
+}
+
 /// A claim that is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OpenClaim {
@@ -180,6 +187,13 @@ impl Action {
 }
 
 impl Claim {
+    pub(crate) const fn id(&self) -> ClaimId {
+        ClaimId {
+            order_id: self.order_id,
+            sequence: self.sequence,
+        }
+    }
+
     pub(crate) const fn action(&self) -> &Action {
         &self.intent.action
     }

@@ -22,7 +22,7 @@ mod tests;
 pub(crate) use bonus::BonusAsset;
 pub(crate) use cart::{Buyer, Cart, REFERENCE_LENGTH};
 pub(crate) use claim::{
-    Action, Claim, Intent, Leg, LineUnits, OpenClaim, Refund, TransferDirection, VALIDITY,
+    Action, Claim, ClaimId, Intent, Leg, LineUnits, OpenClaim, Refund, TransferDirection, VALIDITY,
 };
 pub(crate) use command::{
     CancelOrder, FulfilOrder, NewLine, NewOrder, PayOrder, RefundOrder, RefundedPart,

@@ -1,10 +1,12 @@
 //! `orders.claims`: the items of the saga. `platform::saga` keeps the columns of its worker.
 
+use std::collections::{HashMap, HashSet};
+
 use chrono::{DateTime, Utc};
 use platform::{idempotency::Scope, saga::LEASE};
 use sqlx::{PgConnection, types::Json};
 
-use crate::order::model::{Claim, Intent, OpenClaim, OrderId, VALIDITY};
+use crate::order::model::{Claim, ClaimId, Intent, OpenClaim, OrderId, VALIDITY};
 
 struct Row {
     order_id: OrderId,
@@ -31,28 +33,36 @@ impl From<Row> for OpenClaim {
     }
 }
 
-/// Claims the order. Returns `None` if it is already claimed.
-pub(crate) async fn insert_in_tx(
+/// Claims orders. Returns until when the ledger may accept the claims, without those of orders that are claimed
+/// already.
+pub(crate) async fn insert_all_in_tx(
     conn: &mut PgConnection,
-    claim: Claim,
-) -> Result<Option<OpenClaim>, sqlx::Error> {
-    let not_after = sqlx::query_scalar!(
-        "insert into orders.claims (
+    claims: &[&Claim],
+) -> Result<HashMap<OrderId, DateTime<Utc>>, sqlx::Error> {
+    let inserted = sqlx::query!(
+        r#"insert into orders.claims (
              order_id, sequence, action, intent, idempotency_scope, due_at, not_after)
-         values ($1, $2, $3, $4, $5, now() + $6 * interval '1 second', now() + $7 * interval '1 second')
+         select claim.*, now() + $6 * interval '1 second', now() + $7 * interval '1 second'
+         from unnest($1::uuid[], $2::integer[], $3::text[], $4::jsonb[], $5::bytea[]) as claim
          on conflict on constraint claims_pkey do nothing
-         returning not_after",
-        claim.order_id as _,
-        claim.sequence,
-        claim.action().name(),
-        Json(&claim.intent) as _,
-        claim.idempotency_scope.as_ref().map(Scope::as_bytes),
+         returning order_id as "order_id: OrderId", not_after"#,
+        &column(claims, |claim| claim.order_id) as _,
+        &column(claims, |claim| claim.sequence),
+        &column(claims, |claim| claim.action().name()) as _,
+        &column(claims, |claim| Json(&claim.intent)) as _,
+        &column(claims, |claim| claim
+            .idempotency_scope
+            .as_ref()
+            .map(Scope::as_bytes)) as _,
         LEASE.as_secs_f64(),
         VALIDITY.as_secs_f64(),
     )
-    .fetch_optional(conn)
+    .fetch_all(conn)
     .await?;
-    Ok(not_after.map(|not_after| OpenClaim { claim, not_after }))
+    let ends = inserted
+        .into_iter()
+        .map(|row| (row.order_id, row.not_after));
+    Ok(ends.collect())
 }
 
 pub(crate) async fn find(
@@ -85,14 +95,28 @@ pub(crate) async fn delete_in_tx(
     conn: &mut PgConnection,
     claim: &Claim,
 ) -> Result<bool, sqlx::Error> {
-    let deleted = sqlx::query!(
-        "delete from orders.claims where order_id = $1 and sequence = $2",
-        claim.order_id as _,
-        claim.sequence,
-    )
-    .execute(conn)
-    .await?;
-    Ok(deleted.rows_affected() == 1)
+    let deleted = delete_all_in_tx(conn, &[claim.id()]).await?;
+    Ok(!deleted.is_empty())
+}
+
+/// Deletes claims. Returns the orders of those that were not gone.
+pub(crate) async fn delete_all_in_tx(
+    conn: &mut PgConnection,
+    claims: &[ClaimId],
+) -> Result<HashSet<OrderId>, sqlx::Error> {
+    let deleted = sqlx::query_scalar!(
+        r#"delete from orders.claims c
+         using unnest($1::uuid[], $2::integer[]) as given (order_id, sequence)
+         where c.order_id = given.order_id and c.sequence = given.sequence
+         returning c.order_id as "order_id: OrderId""#,
+        &column(claims, |claim| claim.order_id) as _,
+        &column(claims, |claim| claim.sequence),
+    );
+    Ok(deleted.fetch_all(conn).await?.into_iter().collect())
+}
+
+fn column<C: Copy, T>(claims: &[C], value: impl Fn(C) -> T) -> Vec<T> {
+    claims.iter().map(|claim| value(*claim)).collect()
 }
 
 /// Deletes the claim if no worker has taken it yet. Returns `false` if one has, or if it is gone.

@@ -36,46 +36,51 @@ pub(crate) struct Recorded {
     pub(crate) created_at: DateTime<Utc>,
 }
 
-/// Inserts the entries of one change of an order, whose row the caller has locked.
-pub(crate) async fn insert_in_tx(
+/// Inserts entries, those of an order one after another; the caller has locked the rows of the orders.
+pub(crate) async fn insert_all_in_tx(
     conn: &mut PgConnection,
-    entries: &[Recorded],
+    entries: &[&Recorded],
 ) -> Result<(), sqlx::Error> {
-    let Some(first) = entries.first() else {
+    if entries.is_empty() {
         return Ok(());
-    };
+    }
     let inserted = sqlx::query!(
         "insert into orders.order_history (
-             id, order_id, sequence, action, actor, from_order_status, order_status,
-             from_payment_status, payment_status, amount, reason, note, details, created_at)
-         select entry.id, $1, last.sequence + entry.n, entry.action, $2, $3, $4, $5, $6,
-                entry.amount, entry.reason, entry.note, entry.details::jsonb, $7
-         from unnest($8::uuid[], $9::text[], $10::numeric[], $11::text[], $12::text[],
-                     $13::text[]) with ordinality
-                as entry (id, action, amount, reason, note, details, n),
-              (select coalesce(max(sequence), 0) as sequence
-               from orders.order_history where order_id = $1) last",
-        first.order_id as _,
-        first.actor,
-        first.from_order_status as _,
-        first.order_status as _,
-        first.from_payment_status as _,
-        first.payment_status as _,
-        first.created_at,
+             id, order_id, action, actor, from_order_status, order_status, from_payment_status,
+             payment_status, amount, reason, note, details, created_at, sequence)
+         select entry.id, entry.order_id, action, actor, from_order_status, order_status,
+                from_payment_status, payment_status, amount, reason, note, details::jsonb, created_at,
+                coalesce(last.sequence, 0) + row_number() over (partition by entry.order_id order by n)
+         from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[],
+                     $7::text[], $8::text[], $9::numeric[], $10::text[], $11::text[], $12::text[],
+                     $13::timestamptz[]) with ordinality
+                as entry (id, order_id, action, actor, from_order_status, order_status,
+                          from_payment_status, payment_status, amount, reason, note, details,
+                          created_at, n)
+         left join lateral (
+             select max(sequence) as sequence
+             from orders.order_history h where h.order_id = entry.order_id) last on true",
         &column(entries, |entry| entry.id),
+        &column(entries, |entry| entry.order_id) as _,
         &column(entries, |entry| entry.action.as_str()) as _,
+        &column(entries, |entry| &*entry.actor) as _,
+        &column(entries, |entry| entry.from_order_status) as _,
+        &column(entries, |entry| entry.order_status) as _,
+        &column(entries, |entry| entry.from_payment_status) as _,
+        &column(entries, |entry| entry.payment_status) as _,
         &column(entries, |entry| entry.amount) as _,
-        &column(entries, |entry| entry.reason.clone()) as _,
-        &column(entries, |entry| entry.note.clone()) as _,
-        &column(entries, |entry| entry.details.clone()),
+        &column(entries, |entry| entry.reason.as_deref()) as _,
+        &column(entries, |entry| entry.note.as_deref()) as _,
+        &column(entries, |entry| &*entry.details) as _,
+        &column(entries, |entry| entry.created_at),
     )
     .execute(conn)
     .await?;
     ensure_affected(inserted, entries.len() as u64)
 }
 
-fn column<T>(entries: &[Recorded], value: impl Fn(&Recorded) -> T) -> Vec<T> {
-    entries.iter().map(value).collect()
+fn column<'e, T>(entries: &[&'e Recorded], value: impl Fn(&'e Recorded) -> T) -> Vec<T> {
+    entries.iter().map(|entry| value(entry)).collect()
 }
 
 /// Lists the entries of an order, oldest first; notes only where they are asked for.

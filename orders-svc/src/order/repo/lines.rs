@@ -14,10 +14,10 @@ use sqlx::PgConnection;
 
 use crate::order::model::{Line, LineId, LineUnits, OrderId};
 
-/// Inserts the lines of a new order, in one statement.
-pub(crate) async fn insert_in_tx(
+/// Inserts the lines of new orders, in one statement.
+pub(crate) async fn insert_all_in_tx(
     conn: &mut PgConnection,
-    lines: &[Line],
+    lines: &[&Line],
 ) -> Result<(), sqlx::Error> {
     let inserted = sqlx::query!(
         "insert into orders.order_lines (
@@ -38,25 +38,25 @@ pub(crate) async fn insert_in_tx(
         &column(lines, |line| line.order_id) as _,
         &column(lines, |line| line.position),
         &column(lines, |line| line.product_id) as _,
-        &column(lines, |line| line.product.clone()) as _,
+        &column(lines, |line| line.product.as_ref()) as _,
         &column(lines, |line| line.quantity),
         &column(lines, |line| line.unit_price) as _,
         &column(lines, |line| line.unit_tax) as _,
         &column(lines, |line| line.tax_rate) as _,
         &column(lines, |line| line.unit_bonus) as _,
-        &column(lines, |line| line.asset_code.clone()),
-        &column(lines, |line| line.bonus_asset_code.clone()),
+        &column(lines, |line| &*line.asset_code) as _,
+        &column(lines, |line| &*line.bonus_asset_code) as _,
         &column(lines, |line| line.created_at),
-        &column(lines, |line| line.answers.clone()) as _,
-        &column(lines, |line| line.product_name.clone()),
+        &column(lines, |line| line.answers.as_deref()) as _,
+        &column(lines, |line| &*line.product_name) as _,
     )
     .execute(conn)
     .await?;
     ensure_affected(inserted, lines.len() as u64)
 }
 
-fn column<T>(lines: &[Line], value: impl Fn(&Line) -> T) -> Vec<T> {
-    lines.iter().map(value).collect()
+fn column<'l, T>(lines: &[&'l Line], value: impl Fn(&'l Line) -> T) -> Vec<T> {
+    lines.iter().map(|line| value(line)).collect()
 }
 
 /// Returns the lines of orders without their products, sorted by order and position.

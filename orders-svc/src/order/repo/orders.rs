@@ -1,5 +1,7 @@
 //! `orders.orders`.
 
+use std::collections::HashSet;
+
 use chrono::{DateTime, Utc};
 use platform::{
     error::Failure,
@@ -10,55 +12,75 @@ use platform::{
 use proto::{common::v1::ListRequest, lists::orders::ORDERS};
 use sqlx::PgConnection;
 
-use crate::order::model::{Order, OrderId, UserId};
+use super::lines;
+use crate::order::model::{Order, OrderId, OrderWithLines, UserId};
 
-/// Inserts an order. Returns `false` if its reference is taken.
-pub(crate) async fn insert_in_tx(
+/// Inserts orders with their lines. Returns those whose reference was not taken; nothing is inserted of the
+/// others.
+pub(crate) async fn insert_all_in_tx(
     conn: &mut PgConnection,
-    order: &Order,
-) -> Result<bool, sqlx::Error> {
-    let inserted = sqlx::query!(
-        "insert into orders.orders (
+    orders: &[&OrderWithLines],
+) -> Result<HashSet<OrderId>, sqlx::Error> {
+    if orders.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let rows: Vec<_> = orders.iter().map(|order| &order.order).collect();
+    let inserted = insert_rows_in_tx(conn, &rows).await?;
+    let of_inserted = orders.iter().filter(|it| inserted.contains(&it.order.id));
+    let rows: Vec<_> = of_inserted.flat_map(|order| &order.lines).collect();
+    lines::insert_all_in_tx(conn, &rows).await?;
+    Ok(inserted)
+}
+
+async fn insert_rows_in_tx(
+    conn: &mut PgConnection,
+    orders: &[&Order],
+) -> Result<HashSet<OrderId>, sqlx::Error> {
+    let inserted = sqlx::query_scalar!(
+        r#"insert into orders.orders (
              id, reference, user_id, wallet_id, asset_code, asset_decimal_places, amount,
              taxes_amount, shipping_amount, bonus, bonus_asset_code, bonus_decimal_places,
-             bonus_skipped, bonus_revoked, paid_amount, order_status, payment_status, delivery_method, shipping_address_id,
-             chosen_payment_method, user_notes, custom_data, claims, version, paid_at, created_at,
-             updated_at, taxes)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
-                 $19, $20, $21, $22, $23, $24, $25, $26, $27, $28)
-         on conflict on constraint orders_reference_key do nothing",
-        order.id as _,
-        order.reference,
-        order.user_id as _,
-        order.wallet_id as _,
-        order.asset_code,
-        order.asset_decimal_places as _,
-        order.amount as _,
-        order.taxes_amount as _,
-        order.shipping_amount as _,
-        order.bonus as _,
-        order.bonus_asset_code,
-        order.bonus_decimal_places as _,
-        order.bonus_skipped,
-        order.bonus_revoked as _,
-        order.paid_amount as _,
-        order.order_status as _,
-        order.payment_status as _,
-        order.delivery_method as _,
-        order.shipping_address_id,
-        order.chosen_payment_method,
-        order.user_notes,
-        order.custom_data,
-        order.claims,
-        order.version,
-        order.paid_at,
-        order.created_at,
-        order.updated_at,
-        &order.taxes as _,
-    )
-    .execute(conn)
-    .await?;
-    Ok(inserted.rows_affected() == 1)
+             bonus_skipped, bonus_revoked, paid_amount, order_status, payment_status, delivery_method,
+             shipping_address_id, chosen_payment_method, user_notes, custom_data, claims, version,
+             paid_at, created_at, updated_at, taxes)
+         select * from unnest(
+             $1::uuid[], $2::text[], $3::uuid[], $4::uuid[], $5::text[], $6::smallint[], $7::numeric[],
+             $8::numeric[], $9::numeric[], $10::numeric[], $11::text[], $12::smallint[],
+             $13::text[], $14::numeric[], $15::numeric[], $16::text[], $17::text[], $18::text[],
+             $19::text[], $20::text[], $21::text[], $22::text[], $23::integer[], $24::bigint[],
+             $25::timestamptz[], $26::timestamptz[], $27::timestamptz[], $28::jsonb[])
+         on conflict on constraint orders_reference_key do nothing
+         returning id as "id: OrderId""#,
+        &column(orders, |order| order.id) as _,
+        &column(orders, |order| &*order.reference) as _,
+        &column(orders, |order| order.user_id) as _,
+        &column(orders, |order| order.wallet_id) as _,
+        &column(orders, |order| &*order.asset_code) as _,
+        &column(orders, |order| order.asset_decimal_places) as _,
+        &column(orders, |order| order.amount) as _,
+        &column(orders, |order| order.taxes_amount) as _,
+        &column(orders, |order| order.shipping_amount) as _,
+        &column(orders, |order| order.bonus) as _,
+        &column(orders, |order| &*order.bonus_asset_code) as _,
+        &column(orders, |order| order.bonus_decimal_places) as _,
+        &column(orders, |order| order.bonus_skipped.as_deref()) as _,
+        &column(orders, |order| order.bonus_revoked) as _,
+        &column(orders, |order| order.paid_amount) as _,
+        &column(orders, |order| order.order_status) as _,
+        &column(orders, |order| order.payment_status) as _,
+        &column(orders, |order| order.delivery_method) as _,
+        &column(orders, |order| order.shipping_address_id.as_deref()) as _,
+        &column(orders, |order| order.chosen_payment_method.as_deref()) as _,
+        &column(orders, |order| order.user_notes.as_deref()) as _,
+        &column(orders, |order| &*order.custom_data) as _,
+        &column(orders, |order| order.claims),
+        &column(orders, |order| order.version),
+        &column(orders, |order| order.paid_at) as _,
+        &column(orders, |order| order.created_at),
+        &column(orders, |order| order.updated_at),
+        &column(orders, |order| &order.taxes) as _,
+    );
+    Ok(inserted.fetch_all(conn).await?.into_iter().collect())
 }
 
 pub(crate) async fn find(
@@ -109,33 +131,45 @@ pub(crate) async fn list(
 }
 
 /// Updates the columns that can change.
-pub(crate) async fn update_in_tx(
+pub(crate) async fn update_all_in_tx(
     conn: &mut PgConnection,
-    order: &Order,
+    orders: &[&Order],
 ) -> Result<(), sqlx::Error> {
     let updated = sqlx::query!(
-        "update orders.orders
-         set bonus_revoked = $2, paid_amount = $3, order_status = $4, payment_status = $5,
-             tracking_id = $6, cancel_reason = $7, claims = $8, version = $9, paid_at = $10,
-             fulfilled_at = $11, canceled_at = $12, updated_at = $13
-         where id = $1",
-        order.id as _,
-        order.bonus_revoked as _,
-        order.paid_amount as _,
-        order.order_status as _,
-        order.payment_status as _,
-        order.tracking_id,
-        order.cancel_reason,
-        order.claims,
-        order.version,
-        order.paid_at,
-        order.fulfilled_at,
-        order.canceled_at,
-        order.updated_at,
+        "update orders.orders o
+         set bonus_revoked = new.bonus_revoked, paid_amount = new.paid_amount,
+             order_status = new.order_status, payment_status = new.payment_status,
+             tracking_id = new.tracking_id, cancel_reason = new.cancel_reason, claims = new.claims,
+             version = new.version, paid_at = new.paid_at, fulfilled_at = new.fulfilled_at,
+             canceled_at = new.canceled_at, updated_at = new.updated_at
+         from unnest(
+             $1::uuid[], $2::numeric[], $3::numeric[], $4::text[], $5::text[], $6::uuid[], $7::text[],
+             $8::integer[], $9::bigint[], $10::timestamptz[], $11::timestamptz[], $12::timestamptz[],
+             $13::timestamptz[])
+             as new (id, bonus_revoked, paid_amount, order_status, payment_status, tracking_id,
+                     cancel_reason, claims, version, paid_at, fulfilled_at, canceled_at, updated_at)
+         where o.id = new.id",
+        &column(orders, |order| order.id) as _,
+        &column(orders, |order| order.bonus_revoked) as _,
+        &column(orders, |order| order.paid_amount) as _,
+        &column(orders, |order| order.order_status) as _,
+        &column(orders, |order| order.payment_status) as _,
+        &column(orders, |order| order.tracking_id) as _,
+        &column(orders, |order| order.cancel_reason.as_deref()) as _,
+        &column(orders, |order| order.claims),
+        &column(orders, |order| order.version),
+        &column(orders, |order| order.paid_at) as _,
+        &column(orders, |order| order.fulfilled_at) as _,
+        &column(orders, |order| order.canceled_at) as _,
+        &column(orders, |order| order.updated_at),
     )
     .execute(conn)
     .await?;
-    ensure_affected(updated, 1)
+    ensure_affected(updated, orders.len() as u64)
+}
+
+fn column<'o, T>(orders: &[&'o Order], value: impl Fn(&'o Order) -> T) -> Vec<T> {
+    orders.iter().map(|order| value(order)).collect()
 }
 
 /// What is owed of the bonus of an order.

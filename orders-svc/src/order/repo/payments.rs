@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use platform::pg::ensure_affected;
 use sqlx::PgConnection;
 
-use crate::order::model::{Claim, Leg, OrderId, Payment, TransactionId};
+use crate::order::model::{Leg, OrderId, Payment, TransactionId};
 
 pub(crate) async fn of_order(
     conn: &mut PgConnection,
@@ -21,35 +21,56 @@ pub(crate) async fn of_order(
     .await
 }
 
-/// Inserts a payment for each leg of a claim.
-pub(crate) async fn insert_in_tx(
+/// The payments that a claim takes, one for each leg.
+#[derive(Debug)]
+pub(crate) struct ClaimPayments {
+    pub(crate) order_id: OrderId,
+    pub(crate) claim: i32,
+    pub(crate) legs: Vec<(Leg, TransactionId)>,
+    pub(crate) created_at: DateTime<Utc>,
+}
+
+/// Inserts the payments of claims.
+pub(crate) async fn insert_all_in_tx(
     conn: &mut PgConnection,
-    claim: &Claim,
-    legs: &[Leg],
-    transactions: &[TransactionId],
-    now: DateTime<Utc>,
+    claims: &[&ClaimPayments],
 ) -> Result<(), sqlx::Error> {
-    for (index, (leg, transaction)) in (0_i32..).zip(legs.iter().zip(transactions)) {
-        sqlx::query!(
-            "insert into orders.payments (
-                 transaction_id, order_id, claim, leg, wallet_id, asset_code, amount,
-                 order_amount, is_bonus, refunded_amount, refunded_value, created_at)
-             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, 0, $10)",
-            *transaction as _,
-            claim.order_id as _,
-            claim.sequence,
-            index,
-            leg.wallet_id as _,
-            leg.asset_code,
-            leg.amount as _,
-            leg.order_amount as _,
-            leg.is_bonus,
-            now,
-        )
-        .execute(&mut *conn)
-        .await?;
+    let rows: Vec<_> = claims
+        .iter()
+        .flat_map(|claim| {
+            (0_i32..)
+                .zip(&claim.legs)
+                .map(move |(n, leg)| (*claim, n, leg))
+        })
+        .collect();
+    if rows.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    let inserted = sqlx::query!(
+        "insert into orders.payments (
+             transaction_id, order_id, claim, leg, wallet_id, asset_code, amount, order_amount,
+             is_bonus, created_at, refunded_amount, refunded_value)
+         select payment.*, 0, 0
+         from unnest($1::uuid[], $2::uuid[], $3::integer[], $4::integer[], $5::uuid[], $6::text[],
+                     $7::numeric[], $8::numeric[], $9::boolean[], $10::timestamptz[]) as payment",
+        &column(&rows, |(_, _, (_, transaction))| *transaction) as _,
+        &column(&rows, |(claim, _, _)| claim.order_id) as _,
+        &column(&rows, |(claim, _, _)| claim.claim),
+        &column(&rows, |(_, number, _)| *number),
+        &column(&rows, |(_, _, (leg, _))| leg.wallet_id) as _,
+        &column(&rows, |(_, _, (leg, _))| leg.asset_code.clone()),
+        &column(&rows, |(_, _, (leg, _))| leg.amount) as _,
+        &column(&rows, |(_, _, (leg, _))| leg.order_amount) as _,
+        &column(&rows, |(_, _, (leg, _))| leg.is_bonus),
+        &column(&rows, |(claim, _, _)| claim.created_at),
+    )
+    .execute(conn)
+    .await?;
+    ensure_affected(inserted, rows.len() as u64)
+}
+
+fn column<R, T>(rows: &[R], value: impl Fn(&R) -> T) -> Vec<T> {
+    rows.iter().map(value).collect()
 }
 
 /// Adds the legs of a refund, of which a payment has one, to the refunded amounts of their payments.

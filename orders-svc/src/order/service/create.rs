@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// Attempts to find a free reference; one in a billion is taken.
-const REFERENCE_ATTEMPTS: usize = 5;
+pub(super) const REFERENCE_ATTEMPTS: usize = 5;
 
 /// An order that passed all checks and is not stored.
 pub(super) struct PreparedOrder {
@@ -171,20 +171,24 @@ impl Orders {
     }
 
     /// Inserts an order with its lines, under another reference if its own is taken.
-    pub(super) async fn insert_in_tx(
+    async fn insert_in_tx(
         &self,
         conn: &mut PgConnection,
         order: &mut OrderWithLines,
     ) -> Result<(), Error> {
         for _ in 0..REFERENCE_ATTEMPTS {
-            if repo::orders::insert_in_tx(conn, &order.order).await? {
-                repo::lines::insert_in_tx(conn, &order.lines).await?;
+            let inserted = repo::orders::insert_all_in_tx(conn, &[order]).await?;
+            if !inserted.is_empty() {
                 return Ok(());
             }
             order.order.reference = self.ids.code(REFERENCE_LENGTH);
         }
-        Err(Error::internal("no free reference found"))
+        Err(no_free_reference())
     }
+}
+
+pub(super) fn no_free_reference() -> Error {
+    Error::internal("no free reference found")
 }
 
 /// Counts an order whose bonus is left out.

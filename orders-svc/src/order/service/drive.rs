@@ -20,17 +20,14 @@ use proto::orders::v1 as wire;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::{OrderReply, Orders, lock_in_tx, record::Change, showing};
+use super::{OrderReply, Orders, lock_in_tx, settlement, showing};
 use crate::{
     SCHEMA,
     clients::PostError,
     error::Error,
     order::{
         convert,
-        model::{
-            Action, Claim, HistoryEntry, OpenClaim, OrderId, OrderStatus, OrderWithLines,
-            TransactionId,
-        },
+        model::{Action, Claim, OpenClaim, OrderId, OrderWithLines, TransactionId},
         repo,
     },
 };
@@ -141,21 +138,40 @@ impl Orders {
         }
     }
 
-    /// Applies the claim, unless another driver has settled it. A draft is as it was inserted: while it is
-    /// claimed nothing else changes it.
+    /// Applies the claim, unless another driver has settled it.
     async fn settle(
         &self,
         applied: Applied<'_>,
         draft: Option<OrderWithLines>,
     ) -> Result<wire::Order, Error> {
+        match draft {
+            Some(draft) => self.settle_draft(applied, draft).await,
+            None => self.settle_stored(applied).await,
+        }
+    }
+
+    /// Applies a claim to its draft, which is as it was inserted: while it is claimed nothing else changes it.
+    async fn settle_draft(
+        &self,
+        applied: Applied<'_>,
+        mut draft: OrderWithLines,
+    ) -> Result<wire::Order, Error> {
+        let (order_id, user) = (applied.claim.order_id, applied.user.clone());
+        let (settlement, response) = self.settlement(applied, &mut draft, self.clock.now())?;
+        if self.settlements.write(settlement).await? {
+            return Ok(response);
+        }
+        let mut tx = pg::tx(&self.pool).await?;
+        let settled = lock_in_tx(&mut tx, order_id).await?;
+        Ok(showing(convert::order(&settled), user))
+    }
+
+    async fn settle_stored(&self, applied: Applied<'_>) -> Result<wire::Order, Error> {
         let claim = applied.claim;
         let mut tx = pg::tx(&self.pool).await?;
         // Before the order's row, as in `release`: two drivers of a claim can't deadlock.
         let is_deleted = repo::claims::delete_in_tx(&mut tx, claim).await?;
-        let mut order = match draft {
-            Some(draft) if is_deleted => draft,
-            _ => lock_in_tx(&mut tx, claim.order_id).await?,
-        };
+        let mut order = lock_in_tx(&mut tx, claim.order_id).await?;
         if !is_deleted {
             return Ok(showing(convert::order(&order), applied.user));
         }
@@ -171,49 +187,22 @@ impl Orders {
         applied: Applied<'_>,
         order: &mut OrderWithLines,
     ) -> Result<wire::Order, Error> {
-        let Applied {
-            claim,
-            transactions,
-            user,
-        } = applied;
         let now = self.clock.now();
-        let before = order.order.state();
-        let mut events = Vec::new();
+        let (claim, transactions) = (applied.claim, applied.transactions);
+        let (settlement, response) = self.settlement(applied, order, now)?;
+        if let Some(refund) = claim.action().refund() {
+            let id = self.ids.uuid();
+            repo::refunds::insert_in_tx(conn, id, claim, refund, transactions, now).await?;
+        }
         match claim.action() {
-            Action::PlaceAndCharge(legs) | Action::Charge(legs) => {
-                if matches!(claim.action(), Action::PlaceAndCharge(_)) {
-                    events.push(order.order.activate()?);
-                }
-                repo::payments::insert_in_tx(conn, claim, legs, transactions, now).await?;
-                events.extend(order.order.record_payment(legs, transactions, now)?);
-            }
-            Action::Cancel(refund) => {
-                let id = self.ids.uuid();
-                repo::refunds::insert_in_tx(conn, id, claim, refund, transactions, now).await?;
-                repo::lines::cancel_in_tx(conn, claim.order_id, now).await?;
-                events.extend(order.cancel(refund, transactions, now)?);
-            }
+            Action::PlaceAndCharge(_) | Action::Charge(_) => {}
+            Action::Cancel(_) => repo::lines::cancel_in_tx(conn, claim.order_id, now).await?,
             Action::Refund(refund) => {
-                let id = self.ids.uuid();
-                repo::refunds::insert_in_tx(conn, id, claim, refund, transactions, now).await?;
-                events.extend(order.refund(refund, transactions, now)?);
                 repo::lines::refund_in_tx(conn, &refund.lines, now).await?;
             }
         }
-        self.write_in_tx(conn, &mut order.order, &events).await?;
-        let action = claim.action();
-        let change = Change {
-            done: action.done(),
-            actor: Some(&claim.intent.actor),
-            before: Some(before).filter(|before| before.order != OrderStatus::Draft),
-            entries: HistoryEntry::of_events(&events, action.refund()),
-        };
-        self.record_in_tx(conn, &order.order, change).await?;
-        let encoded = showing(convert::order(order), user);
-        if let Some(scope) = &claim.idempotency_scope {
-            idempotency::complete_in_tx(conn, SCHEMA, scope, &encoded).await?;
-        }
-        Ok(encoded)
+        settlement::write_all_in_tx(conn, &[&settlement]).await?;
+        Ok(response)
     }
 
     async fn find_claim(&self, order_id: OrderId) -> Result<Option<OpenClaim>, sqlx::Error> {

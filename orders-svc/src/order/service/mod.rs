@@ -4,6 +4,7 @@
 mod bonus;
 mod cancel;
 mod create;
+mod draft;
 mod drive;
 mod fulfil;
 mod history;
@@ -12,6 +13,7 @@ mod read;
 mod record;
 mod refund;
 mod saga;
+mod settlement;
 mod update;
 
 use std::sync::Arc;
@@ -22,10 +24,12 @@ use platform::{
     idempotency::{self, Key, Reply},
     ids::Ids,
     messaging::outbox,
+    pg::Group,
 };
 use proto::orders::v1 as wire;
 use sqlx::{PgConnection, PgPool};
 
+use self::{draft::StoreDrafts, settlement::WriteSettlements};
 use super::{
     events,
     model::{Event, Order, OrderId, OrderWithLines},
@@ -46,6 +50,8 @@ pub(crate) struct Orders {
     shipping: Arc<ShippingAmounts>,
     /// Shown on receipts; may be empty.
     seller_name: Arc<str>,
+    drafts: Group<StoreDrafts>,
+    settlements: Group<WriteSettlements>,
 }
 
 impl Orders {
@@ -58,6 +64,8 @@ impl Orders {
         seller_name: &str,
     ) -> Self {
         Self {
+            drafts: Group::new(pool.clone(), StoreDrafts),
+            settlements: Group::new(pool.clone(), WriteSettlements),
             pool,
             clients,
             clock,
@@ -91,10 +99,8 @@ impl Orders {
         events: &[Event],
     ) -> Result<(), Error> {
         let messages = events::messages(order, events, &self.ids);
-        repo::orders::update_in_tx(conn, order).await?;
-        if !messages.is_empty() {
-            outbox::append_in_tx(conn, SCHEMA, messages).await?;
-        }
+        repo::orders::update_all_in_tx(conn, &[order]).await?;
+        outbox::append_in_tx(conn, SCHEMA, messages).await?;
         Ok(())
     }
 }

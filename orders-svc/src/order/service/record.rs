@@ -25,6 +25,25 @@ pub(super) struct Change<'c> {
     pub(super) entries: Vec<HistoryEntry>,
 }
 
+/// A change, as it is stored.
+pub(super) struct Record {
+    audit: Entry,
+    history: Vec<Recorded>,
+}
+
+impl Record {
+    /// Inserts the records of changes, under the row locks of their orders.
+    pub(super) async fn insert_all_in_tx(
+        conn: &mut PgConnection,
+        records: &[&Self],
+    ) -> Result<(), sqlx::Error> {
+        let entries = records.iter().map(|record| record.audit.clone());
+        audit::record_all_in_tx(conn, SCHEMA, entries).await?;
+        let entries: Vec<_> = records.iter().flat_map(|record| &record.history).collect();
+        history::insert_all_in_tx(conn, &entries).await
+    }
+}
+
 impl Orders {
     /// Records a change, under the order's row lock. Returns what was inserted into the history.
     pub(super) async fn record_in_tx(
@@ -33,11 +52,17 @@ impl Orders {
         order: &Order,
         change: Change<'_>,
     ) -> Result<Vec<Recorded>, Error> {
+        let record = self.record(order, change);
+        Record::insert_all_in_tx(conn, &[&record]).await?;
+        Ok(record.history)
+    }
+
+    /// Makes the record of a change.
+    pub(super) fn record(&self, order: &Order, change: Change<'_>) -> Record {
         let actor = change
             .actor
             .map_or_else(|| audit::actor(SCHEMA), str::to_owned);
-        let entry = Entry::new("order", change.done, order.id).by(&*actor);
-        audit::record_in_tx(conn, SCHEMA, entry).await?;
+        let audit = Entry::new("order", change.done, order.id).by(&*actor);
         let now = self.clock.now();
         let entries = change.entries.into_iter().map(|entry| Recorded {
             id: self.ids.uuid(),
@@ -55,8 +80,9 @@ impl Orders {
             details: serde_json::to_string(&entry.details).expect("ids and names make JSON"),
             created_at: now,
         });
-        let entries: Vec<_> = entries.collect();
-        history::insert_in_tx(conn, &entries).await?;
-        Ok(entries)
+        Record {
+            audit,
+            history: entries.collect(),
+        }
     }
 }

@@ -12,8 +12,9 @@
 //!
 //! This module claims; [`super::drive`] does the rest.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
+use chrono::{DateTime, Utc};
 use platform::{
     audit,
     error::{Code, Failure},
@@ -26,7 +27,8 @@ use sqlx::{Postgres, Transaction};
 
 use super::{
     OrderReply, Orders,
-    create::{PreparedOrder, count_skipped_bonus},
+    create::{PreparedOrder, REFERENCE_ATTEMPTS, count_skipped_bonus, no_free_reference},
+    draft::{Draft, Stored},
     drive::Applied,
     lock_unclaimed_in_tx,
 };
@@ -37,6 +39,7 @@ use crate::{
     order::{
         model::{
             Action, Claim, Intent, OpenClaim, Order, OrderId, OrderStatus, OrderWithLines, Payment,
+            REFERENCE_LENGTH,
         },
         repo,
     },
@@ -60,6 +63,13 @@ pub(super) struct Paid {
     pub(super) payments: Vec<Payment>,
     /// Number of refunds.
     pub(super) refunds: i64,
+}
+
+/// What storing a draft led to.
+enum Placed {
+    /// Until when the ledger may accept its payment.
+    Claimed(DateTime<Utc>),
+    Replay(Box<OrderReply>),
 }
 
 /// The start of a claiming transaction.
@@ -104,9 +114,11 @@ impl Orders {
             return Ok(Reply::fresh(applied));
         }
         check_time_left()?;
-        repo::orders::update_in_tx(&mut tx, &order.order).await?;
-        let open = open_in_tx(&mut tx, claim).await?;
+        repo::orders::update_all_in_tx(&mut tx, &[&order.order]).await?;
+        let ends = repo::claims::insert_all_in_tx(&mut tx, &[&claim]).await?;
+        let not_after = *ends.get(&order_id).ok_or(Error::OrderBusy)?;
         tx.commit().await?;
+        let open = OpenClaim { claim, not_after };
         self.drive_new(&open, None, user).await
     }
 
@@ -116,10 +128,6 @@ impl Orders {
         key: Option<&Key>,
         prepared: PreparedOrder,
     ) -> Result<OrderReply, Error> {
-        let mut tx = match self.begin(key).await? {
-            Begun::Fresh(tx) => tx,
-            Begun::Replay(reply) => return Ok(*reply),
-        };
         let PreparedOrder {
             mut order,
             legs,
@@ -130,15 +138,39 @@ impl Orders {
         check_time_left()?;
         let action = Action::PlaceAndCharge(legs);
         let claim = claim(&mut order.order, action, &settings, key);
-        self.insert_in_tx(&mut tx, &mut order).await?;
-        let open = open_in_tx(&mut tx, claim).await?;
-        tx.commit().await?;
+        let key = key.cloned();
+        let mut draft = Arc::new(Draft { order, claim, key });
+        let not_after = match self.store(&mut draft).await? {
+            Placed::Claimed(not_after) => not_after,
+            Placed::Replay(reply) => return Ok(*reply),
+        };
+        let Draft { order, claim, .. } = Arc::unwrap_or_clone(draft);
         let is_bonus_skipped = order.order.bonus_skipped.is_some();
-        let reply = self.drive_new(&open, Some(order), Some(user)).await?;
+        let open = OpenClaim { claim, not_after };
+        let driven = self.drive_new(&open, Some(order), Some(user));
+        let reply = Box::pin(driven).await?;
         if is_bonus_skipped {
             count_skipped_bonus();
         }
         Ok(reply)
+    }
+
+    /// Stores a draft, under another reference if its own is taken.
+    async fn store(&self, draft: &mut Arc<Draft>) -> Result<Placed, Error> {
+        for _ in 0..REFERENCE_ATTEMPTS {
+            match self.drafts.write(draft.clone()).await? {
+                Stored::Claimed(not_after) => return Ok(Placed::Claimed(not_after)),
+                Stored::Replay(recorded) => {
+                    return Ok(Placed::Replay(Box::new(Reply::replay(&recorded)?)));
+                }
+                Stored::KeyRefused(error) => return Err(error.into()),
+                Stored::ReferenceTaken => {
+                    let order = &mut Arc::make_mut(draft).order.order;
+                    order.reference = self.ids.code(REFERENCE_LENGTH);
+                }
+            }
+        }
+        Err(no_free_reference())
     }
 
     async fn begin(&self, key: Option<&Key>) -> Result<Begun, Error> {
@@ -150,14 +182,6 @@ impl Orders {
         }
         Ok(Begun::Fresh(tx))
     }
-}
-
-async fn open_in_tx(
-    tx: &mut Transaction<'static, Postgres>,
-    claim: Claim,
-) -> Result<OpenClaim, Error> {
-    let open = repo::claims::insert_in_tx(tx, claim).await?;
-    open.ok_or(Error::OrderBusy)
 }
 
 /// Fails if the request's deadline is too close to claim the order.

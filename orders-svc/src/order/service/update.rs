@@ -35,7 +35,7 @@ impl Orders {
         order.order.tracking_id = tracking_id.or(before);
         if order.order.tracking_id != before {
             order.order.touch(self.clock.now());
-            repo::orders::update_in_tx(&mut tx, &order.order).await?;
+            repo::orders::update_all_in_tx(&mut tx, &[&order.order]).await?;
             let change = Change {
                 done: "updated",
                 actor: None,

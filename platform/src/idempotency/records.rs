@@ -52,6 +52,9 @@ pub async fn begin_all_in_tx(
     schema: Schema,
     keys: &[&Key],
 ) -> Result<Vec<Result<Begin, Error>>, sqlx::Error> {
+    if keys.is_empty() {
+        return Ok(Vec::new());
+    }
     // In the order of the keys, so that two transactions can't wait for each other.
     let distinct: BTreeMap<Scope, &Key> = keys.iter().rev().map(|key| (key.scope, *key)).collect();
     let claim = schema.sql(

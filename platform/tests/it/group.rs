@@ -95,3 +95,17 @@ async fn without_a_database_requests_fail_as_unavailable(pool: PgPool) {
     let error = group.write(1).await.unwrap_err();
     assert_eq!(Failure::from(error).code, Code::Unavailable);
 }
+
+#[sqlx::test(migrations = false)]
+async fn requests_beyond_the_bound_are_refused_and_the_others_written(pool: PgPool) {
+    let group = group(&pool).await;
+    let written = join_all((1_000..3_000).map(|n| group.write(n))).await;
+    let (ok, refused): (Vec<_>, Vec<_>) = written.into_iter().partition(Result::is_ok);
+    assert!(!refused.is_empty());
+    for refused in refused {
+        let error = refused.unwrap_err();
+        assert!(matches!(error, GroupError::Full), "{error}");
+        assert_eq!(Failure::from(error).code, Code::Unavailable);
+    }
+    assert_eq!(stored(&pool).await.len(), ok.len());
+}

@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use platform::{idempotency::Scope, saga::LEASE};
 use sqlx::{PgConnection, types::Json};
 
+use super::column;
 use crate::order::model::{Claim, ClaimId, Intent, OpenClaim, OrderId, VALIDITY};
 
 struct Row {
@@ -113,10 +114,6 @@ pub(crate) async fn delete_all_in_tx(
         &column(claims, |claim| claim.sequence),
     );
     Ok(deleted.fetch_all(conn).await?.into_iter().collect())
-}
-
-fn column<C: Copy, T>(claims: &[C], value: impl Fn(C) -> T) -> Vec<T> {
-    claims.iter().map(|claim| value(*claim)).collect()
 }
 
 /// Deletes the claim if no worker has taken it yet. Returns `false` if one has, or if it is gone.

@@ -11,6 +11,7 @@ use proto::{common::v1::ListRequest, lists::orders::ORDER_HISTORY};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
+use super::column;
 use crate::order::model::{HistoryAction, OrderId, OrderStatus, PaymentStatus};
 
 /// An entry of the history.
@@ -77,10 +78,6 @@ pub(crate) async fn insert_all_in_tx(
     .execute(conn)
     .await?;
     ensure_affected(inserted, entries.len() as u64)
-}
-
-fn column<'e, T>(entries: &[&'e Recorded], value: impl Fn(&'e Recorded) -> T) -> Vec<T> {
-    entries.iter().map(|entry| value(entry)).collect()
 }
 
 /// Lists the entries of an order, oldest first; notes only where they are asked for.

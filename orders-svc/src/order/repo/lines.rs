@@ -12,6 +12,7 @@ use platform::{
 use proto::{common::v1::ListRequest, lists::orders::ORDER_LINES};
 use sqlx::PgConnection;
 
+use super::column;
 use crate::order::model::{Line, LineId, LineUnits, OrderId};
 
 /// Inserts the lines of new orders, in one statement.
@@ -53,10 +54,6 @@ pub(crate) async fn insert_all_in_tx(
     .execute(conn)
     .await?;
     ensure_affected(inserted, lines.len() as u64)
-}
-
-fn column<'l, T>(lines: &[&'l Line], value: impl Fn(&'l Line) -> T) -> Vec<T> {
-    lines.iter().map(|line| value(line)).collect()
 }
 
 /// Returns the lines of orders without their products, sorted by order and position.

@@ -12,7 +12,7 @@ use platform::{
 use proto::{common::v1::ListRequest, lists::orders::ORDERS};
 use sqlx::PgConnection;
 
-use super::lines;
+use super::{column, lines};
 use crate::order::model::{Order, OrderId, OrderWithLines, UserId};
 
 /// Inserts orders with their lines. Returns those whose reference was not taken; nothing is inserted of the
@@ -166,10 +166,6 @@ pub(crate) async fn update_all_in_tx(
     .execute(conn)
     .await?;
     ensure_affected(updated, orders.len() as u64)
-}
-
-fn column<'o, T>(orders: &[&'o Order], value: impl Fn(&'o Order) -> T) -> Vec<T> {
-    orders.iter().map(|order| value(order)).collect()
 }
 
 /// What is owed of the bonus of an order.

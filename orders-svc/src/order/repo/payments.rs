@@ -4,7 +4,8 @@ use chrono::{DateTime, Utc};
 use platform::pg::ensure_affected;
 use sqlx::PgConnection;
 
-use crate::order::model::{Leg, OrderId, Payment, TransactionId};
+use super::column;
+use crate::order::model::{ClaimId, Leg, OrderId, Payment, TransactionId};
 
 pub(crate) async fn of_order(
     conn: &mut PgConnection,
@@ -24,8 +25,7 @@ pub(crate) async fn of_order(
 /// The payments that a claim takes, one for each leg.
 #[derive(Debug)]
 pub(crate) struct ClaimPayments {
-    pub(crate) order_id: OrderId,
-    pub(crate) claim: i32,
+    pub(crate) claim: ClaimId,
     pub(crate) legs: Vec<(Leg, TransactionId)>,
     pub(crate) created_at: DateTime<Utc>,
 }
@@ -40,7 +40,7 @@ pub(crate) async fn insert_all_in_tx(
         .flat_map(|claim| {
             (0_i32..)
                 .zip(&claim.legs)
-                .map(move |(n, leg)| (*claim, n, leg))
+                .map(move |(number, leg)| (*claim, number, leg))
         })
         .collect();
     if rows.is_empty() {
@@ -54,23 +54,19 @@ pub(crate) async fn insert_all_in_tx(
          from unnest($1::uuid[], $2::uuid[], $3::integer[], $4::integer[], $5::uuid[], $6::text[],
                      $7::numeric[], $8::numeric[], $9::boolean[], $10::timestamptz[]) as payment",
         &column(&rows, |(_, _, (_, transaction))| *transaction) as _,
-        &column(&rows, |(claim, _, _)| claim.order_id) as _,
-        &column(&rows, |(claim, _, _)| claim.claim),
-        &column(&rows, |(_, number, _)| *number),
+        &column(&rows, |(payments, _, _)| payments.claim.order_id) as _,
+        &column(&rows, |(payments, _, _)| payments.claim.sequence),
+        &column(&rows, |(_, number, _)| number),
         &column(&rows, |(_, _, (leg, _))| leg.wallet_id) as _,
-        &column(&rows, |(_, _, (leg, _))| leg.asset_code.clone()),
+        &column(&rows, |(_, _, (leg, _))| &*leg.asset_code) as _,
         &column(&rows, |(_, _, (leg, _))| leg.amount) as _,
         &column(&rows, |(_, _, (leg, _))| leg.order_amount) as _,
         &column(&rows, |(_, _, (leg, _))| leg.is_bonus),
-        &column(&rows, |(claim, _, _)| claim.created_at),
+        &column(&rows, |(payments, _, _)| payments.created_at),
     )
     .execute(conn)
     .await?;
     ensure_affected(inserted, rows.len() as u64)
-}
-
-fn column<R, T>(rows: &[R], value: impl Fn(&R) -> T) -> Vec<T> {
-    rows.iter().map(value).collect()
 }
 
 /// Adds the legs of a refund, of which a payment has one, to the refunded amounts of their payments.

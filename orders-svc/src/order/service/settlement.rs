@@ -152,8 +152,7 @@ fn payments(claim: &Claim, transactions: &[TransactionId], now: DateTime<Utc>) -
         Action::Cancel(_) | Action::Refund(_) => &[],
     };
     ClaimPayments {
-        order_id: claim.order_id,
-        claim: claim.sequence,
+        claim: claim.id(),
         legs: legs
             .iter()
             .cloned()

@@ -6,14 +6,13 @@ create table identity.public_events (
     -- A JSON object
     data text not null,
     occurred_at timestamptz(3) not null,
-    -- The order of the feed. Assigned after the insert is committed, by one process at a time: whoever has
-    -- read a position has seen all lower ones.
-    position bigint,
+    -- The order of the feed. Assigned under a lock until the transaction ends: whoever has read a position has
+    -- seen all lower ones.
+    position bigint not null,
     created_at timestamptz(3) not null default now(),
     constraint public_events_pkey primary key (id),
     constraint public_events_position_key unique (position)
 );
-create index public_events_unsequenced_idx on identity.public_events (created_at, id) where position is null;
 create index public_events_created_at_idx on identity.public_events using brin (created_at);
 create sequence identity.public_events_position_seq owned by identity.public_events.position;
 

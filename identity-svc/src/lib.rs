@@ -11,7 +11,7 @@ mod fields;
 mod invite;
 mod links;
 mod mail;
-mod public_event;
+pub mod public_event;
 mod referral_reward;
 mod revocation;
 mod service;

@@ -8,8 +8,8 @@ pub(crate) mod event_types;
 mod feed;
 pub(crate) mod grpc;
 mod model;
+mod recorder;
 pub(crate) mod repo;
-mod sequencer;
 mod translate;
 
 use std::marker::PhantomData;
@@ -26,8 +26,9 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 pub(crate) use feed::Feed;
-pub(crate) use model::PublicEvent;
-pub(crate) use sequencer::Sequencer;
+pub use model::PublicEvent;
+pub use recorder::Recorder;
+pub(crate) use recorder::purge_until;
 
 use self::translate::Translate;
 use crate::{SCHEMA, consumers::ORDERS};
@@ -39,33 +40,48 @@ const WALLET: Schema = Schema::new("wallet");
 const PURPOSE: &str = "public";
 
 /// Consumes the events that public ones are made from.
-pub(crate) fn consume(backbone: &mut Backbone) {
-    record::<events::OrderPlaced>(backbone, ORDERS, "OrderPlaced");
-    record::<events::OrderPaid>(backbone, ORDERS, "OrderPaid");
-    record::<events::OrderFulfilled>(backbone, ORDERS, "OrderFulfilled");
-    record::<events::OrderCanceled>(backbone, ORDERS, "OrderCanceled");
-    record::<events::OrderRefunded>(backbone, ORDERS, "OrderRefunded");
-    record::<events::TransactionCreated>(backbone, WALLET, "TransactionCreated");
-    record::<events::TransactionApproved>(backbone, WALLET, "TransactionApproved");
-    record::<events::TransactionConfirmed>(backbone, WALLET, "TransactionConfirmed");
-    record::<events::TransactionFailed>(backbone, WALLET, "TransactionFailed");
-    record::<events::TransactionRejected>(backbone, WALLET, "TransactionRejected");
-    record::<events::UserCreated>(backbone, SCHEMA, "UserCreated");
-    record::<events::UserApproved>(backbone, SCHEMA, "UserApproved");
-    record::<events::UserBlocked>(backbone, SCHEMA, "UserBlocked");
-    record::<events::TaskCompleted>(backbone, SCHEMA, "TaskCompleted");
+pub(crate) fn consume(backbone: &mut Backbone, recorder: &Recorder) {
+    record::<events::OrderPlaced>(backbone, recorder, ORDERS, "OrderPlaced");
+    record::<events::OrderPaid>(backbone, recorder, ORDERS, "OrderPaid");
+    record::<events::OrderFulfilled>(backbone, recorder, ORDERS, "OrderFulfilled");
+    record::<events::OrderCanceled>(backbone, recorder, ORDERS, "OrderCanceled");
+    record::<events::OrderRefunded>(backbone, recorder, ORDERS, "OrderRefunded");
+    record::<events::TransactionCreated>(backbone, recorder, WALLET, "TransactionCreated");
+    record::<events::TransactionApproved>(backbone, recorder, WALLET, "TransactionApproved");
+    record::<events::TransactionConfirmed>(backbone, recorder, WALLET, "TransactionConfirmed");
+    record::<events::TransactionFailed>(backbone, recorder, WALLET, "TransactionFailed");
+    record::<events::TransactionRejected>(backbone, recorder, WALLET, "TransactionRejected");
+    record::<events::UserCreated>(backbone, recorder, SCHEMA, "UserCreated");
+    record::<events::UserApproved>(backbone, recorder, SCHEMA, "UserApproved");
+    record::<events::UserBlocked>(backbone, recorder, SCHEMA, "UserBlocked");
+    record::<events::TaskCompleted>(backbone, recorder, SCHEMA, "TaskCompleted");
 }
 
-fn record<B: Translate>(backbone: &mut Backbone, source: Schema, event: &'static str) {
-    backbone.consume_for(PURPOSE, source, event, Record::<B>(PhantomData));
+fn record<B: Translate>(
+    backbone: &mut Backbone,
+    recorder: &Recorder,
+    source: Schema,
+    event: &'static str,
+) {
+    let handler = Record::<B> {
+        recorder: recorder.clone(),
+        body: PhantomData,
+    };
+    backbone.consume_for(PURPOSE, source, event, handler);
 }
 
-/// Records the public event that an event becomes.
-struct Record<B>(PhantomData<fn() -> B>);
+/// Records the public events that an event becomes.
+struct Record<B> {
+    recorder: Recorder,
+    body: PhantomData<fn() -> B>,
+}
 
 impl<B> Clone for Record<B> {
     fn clone(&self) -> Self {
-        Self(PhantomData)
+        Self {
+            recorder: self.recorder.clone(),
+            body: PhantomData,
+        }
     }
 }
 
@@ -80,7 +96,12 @@ impl<B: Translate> BatchHandler for Record<B> {
         let events = events.into_iter();
         let events =
             events.flat_map(|event| public(event.envelope.id, event.envelope.time, event.body));
-        Ok(repo::insert_in_tx(conn, &events.collect::<Vec<_>>()).await?)
+        let events: Vec<_> = events.collect();
+        self.recorder.record_in_tx(conn, &events).await
+    }
+
+    fn committed(&self) {
+        self.recorder.notify();
     }
 }
 

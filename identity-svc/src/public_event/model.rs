@@ -5,13 +5,15 @@ use uuid::Uuid;
 
 /// A public event.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct PublicEvent {
+pub struct PublicEvent {
     /// Made from that of the event it is made from, so that a redelivery is the same public event.
-    pub(crate) id: Uuid,
-    pub(crate) event_type: String,
+    pub id: Uuid,
+    /// As clients are told: `store.order.paid`.
+    pub event_type: String,
     /// A JSON object.
-    pub(crate) data: String,
-    pub(crate) occurred_at: DateTime<Utc>,
+    pub data: String,
+    /// When it happened.
+    pub occurred_at: DateTime<Utc>,
 }
 
 impl PublicEvent {

@@ -1,13 +1,12 @@
 //! SQL of public events.
 
+use std::collections::HashSet;
+
 use sqlx::{PgConnection, PgExecutor};
 use uuid::Uuid;
 
 use super::PublicEvent;
 use crate::error::Result;
-
-/// Events that are put in order at once.
-const SEQUENCE_BATCH: i64 = 200;
 
 /// Rows that a purge deletes at once, with all deliveries of each.
 const PURGE_BATCH: i64 = 500;
@@ -15,68 +14,34 @@ const PURGE_BATCH: i64 = 500;
 /// How long events stay, with their deliveries.
 const RETENTION: &str = "7 days";
 
-/// The key of the lock that one process holds while it assigns positions.
-const SEQUENCE_LOCK: i64 = 0x7075_626c_6963;
+/// The key of the lock that a transaction takes before it assigns positions.
+const POSITIONS_LOCK: i64 = 0x7075_626c_6963;
 
-/// An event that has its position now.
-#[derive(Debug)]
-pub(super) struct Sequenced {
-    pub(super) id: Uuid,
-    pub(super) event_type: String,
-}
-
-/// Inserts the events that are not there yet.
-pub(super) async fn insert_in_tx(conn: &mut PgConnection, events: &[PublicEvent]) -> Result<()> {
+/// Inserts the events that are not there yet, with positions in their order, and returns their ids. No other transaction
+/// assigns positions until this one ends: whoever reads a position has seen all lower ones.
+pub(super) async fn insert_in_tx(
+    conn: &mut PgConnection,
+    events: &[PublicEvent],
+) -> Result<HashSet<Uuid>, sqlx::Error> {
     let column = |value: fn(&PublicEvent) -> String| events.iter().map(value).collect::<Vec<_>>();
-    sqlx::query!(
-        "insert into identity.public_events (id, event_type, data, occurred_at)
-         select id, event_type, data, occurred_at
-         from unnest($1::uuid[], $2::text[], $3::text[], $4::timestamptz[])
-             as event (id, event_type, data, occurred_at)
-         on conflict do nothing",
+    let times = events.iter().map(|event| event.occurred_at);
+    let inserted = sqlx::query_scalar!(
+        "with locked as materialized (select pg_advisory_xact_lock($5))
+         insert into identity.public_events (id, event_type, data, occurred_at, position)
+         select id, event_type, data, occurred_at, nextval('identity.public_events_position_seq')
+         from locked, unnest($1::uuid[], $2::text[], $3::text[], $4::timestamptz[]) with ordinality
+             as event (id, event_type, data, occurred_at, number)
+         order by number
+         on conflict (id) do nothing
+         returning id",
         &events.iter().map(|event| event.id).collect::<Vec<_>>(),
         &column(|event| event.event_type.clone()),
         &column(|event| event.data.clone()),
-        &events
-            .iter()
-            .map(|event| event.occurred_at)
-            .collect::<Vec<_>>(),
-    )
-    .execute(conn)
-    .await?;
-    Ok(())
-}
-
-/// Returns whether an event has no position yet. In the order of the index of those events, which is read
-/// then whatever the planner knows of the table.
-pub(super) async fn has_unsequenced(db: impl PgExecutor<'_>) -> Result<bool, sqlx::Error> {
-    let first = sqlx::query_scalar!(
-        "select id from identity.public_events
-         where position is null order by created_at, id limit 1"
+        &times.collect::<Vec<_>>(),
+        POSITIONS_LOCK,
     );
-    Ok(first.fetch_optional(db).await?.is_some())
-}
-
-/// Assigns positions to the events that have none, one batch in the order of their insertion. No other
-/// process does so until the transaction ends.
-pub(super) async fn sequence_in_tx(conn: &mut PgConnection) -> Result<Vec<Sequenced>, sqlx::Error> {
-    sqlx::query!("select pg_advisory_xact_lock($1)", SEQUENCE_LOCK)
-        .fetch_one(&mut *conn)
-        .await?;
-    sqlx::query_as!(
-        Sequenced,
-        "with due as materialized (
-             select id from identity.public_events
-             where position is null order by created_at, id limit $1),
-         numbered as materialized (
-             select id, nextval('identity.public_events_position_seq') as position from due)
-         update identity.public_events e set position = n.position
-         from numbered n where e.id = n.id
-         returning e.id, e.event_type",
-        SEQUENCE_BATCH,
-    )
-    .fetch_all(conn)
-    .await
+    let inserted = inserted.fetch_all(conn).await?;
+    Ok(inserted.into_iter().collect())
 }
 
 /// Returns the last position; 0 without any.
@@ -96,7 +61,7 @@ pub(super) async fn find_position(
         "select position from identity.public_events where id = $1",
         id
     );
-    Ok(position.fetch_optional(db).await?.flatten())
+    position.fetch_optional(db).await
 }
 
 /// Lists the events of these types after the first position and up to the second, with their positions.
@@ -107,7 +72,7 @@ pub(super) async fn list_between(
     limit: i64,
 ) -> Result<Vec<(i64, PublicEvent)>, sqlx::Error> {
     let rows = sqlx::query!(
-        r#"select position as "position!", id, event_type, data, occurred_at
+        r#"select position, id, event_type, data, occurred_at
            from identity.public_events
            where position > $1 and position <= $2 and event_type = any($3)
            order by position limit $4"#,

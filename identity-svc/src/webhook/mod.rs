@@ -28,7 +28,7 @@ pub(crate) use service::Webhooks;
 pub(crate) use target::Rules;
 
 use self::delivery::Worker;
-use crate::public_event::{self, Sequencer};
+use crate::public_event::{self, Recorder};
 
 /// Adds the consumers and workers that record, queue and deliver events. Returns the webhooks as admins manage them.
 pub(crate) fn start(
@@ -38,16 +38,14 @@ pub(crate) fn start(
     clock: &Clock,
     ids: &Ids,
 ) -> anyhow::Result<Webhooks> {
-    public_event::consume(backbone);
     let (pool, queued) = (backbone.pool(), Arc::new(Notify::new()));
+    let recorder = Recorder::new(clock.clone(), ids.clone(), Arc::clone(&queued));
+    public_event::consume(backbone, &recorder);
+    let purged = pool.clone();
+    backbone.worker("public-events", move |stop| {
+        public_event::purge_until(purged.clone(), stop)
+    });
     let sender = Sender::new(rules)?;
-    let sequencer = Sequencer {
-        pool: pool.clone(),
-        clock: clock.clone(),
-        ids: ids.clone(),
-        queued: Arc::clone(&queued),
-    };
-    backbone.worker("public-events", move |stop| sequencer.clone().run(stop));
     let worker = Worker {
         pool: pool.clone(),
         clock: clock.clone(),

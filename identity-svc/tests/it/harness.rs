@@ -4,7 +4,12 @@ use std::{sync::Arc, time::Duration};
 
 use chrono::{DateTime, Utc};
 use clap::Parser;
-use identity_svc::{SCHEMA, Service, config::Config, consumers::ReferralRewards};
+use identity_svc::{
+    SCHEMA, Service,
+    config::Config,
+    consumers::ReferralRewards,
+    public_event::{PublicEvent, Recorder},
+};
 use platform::{
     auth::{Caller, Grant, Kind, Role, ServiceToken, TokenIssuer},
     clock::Clock,
@@ -12,6 +17,7 @@ use platform::{
     grpc::client::{self, Client},
     idempotency,
     ids::Ids,
+    pg,
     sealing::SealingKey,
     service::{Application as _, Runtime},
     testing,
@@ -30,6 +36,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status};
+use uuid::Uuid;
 
 use crate::fake_wallet::FakeWallet;
 
@@ -64,6 +71,28 @@ pub(crate) struct TestApp {
     url: String,
     stop: CancellationToken,
     running: JoinHandle<anyhow::Result<()>>,
+}
+
+impl TestApp {
+    /// Records public events of these ids, types and data, as a consumer does.
+    pub(crate) async fn record<'a>(
+        &self,
+        events: impl IntoIterator<Item = (Uuid, &'a str, String)>,
+    ) {
+        let recorder = Recorder::new(self.clock.clone(), Ids::system(), Arc::default());
+        let events = events
+            .into_iter()
+            .map(|(id, event_type, data)| PublicEvent {
+                id,
+                event_type: event_type.to_owned(),
+                data,
+                occurred_at: self.clock.now(),
+            });
+        let events: Vec<_> = events.collect();
+        let mut tx = pg::tx(&self.pool).await.unwrap();
+        recorder.record_in_tx(&mut tx, &events).await.unwrap();
+        tx.commit().await.unwrap();
+    }
 }
 
 pub(crate) fn noon() -> DateTime<Utc> {

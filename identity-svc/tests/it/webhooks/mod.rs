@@ -60,15 +60,8 @@ fn id(created: &CreateWebhookResponse) -> String {
 /// Records a public event, as a consumer does, and returns its id.
 async fn publish(app: &TestApp, number: u128) -> String {
     let id = Uuid::from_u128(0x0190_0000_0000_7000_8000_0000_0000_0000 + number);
-    sqlx::query(
-        "insert into identity.public_events (id, event_type, data, occurred_at)
-         values ($1, 'store.order.paid', $2, now()) on conflict do nothing",
-    )
-    .bind(id)
-    .bind(format!(r#"{{"orderId":"{number}"}}"#))
-    .execute(&app.pool)
-    .await
-    .unwrap();
+    let data = format!(r#"{{"orderId":"{number}"}}"#);
+    app.record([(id, "store.order.paid", data)]).await;
     id.to_string()
 }
 

@@ -111,6 +111,9 @@ pub trait BatchHandler: Send + Sync + 'static {
         conn: &mut PgConnection,
         events: Vec<Event<Self::Body>>,
     ) -> impl Future<Output = Result<(), Failure>> + Send;
+
+    /// Is called after the commit of events that were applied.
+    fn committed(&self) {}
 }
 
 impl<H: Handler> BatchHandler for H {
@@ -212,10 +215,14 @@ impl<H: BatchHandler> Deliver for TransactionalEffect<H> {
         let applied = record(&mut tx, &self.consumer, &ids).await?;
         let mut states = applied.iter();
         events.retain(|_| states.next() == Some(&Applied::Now));
-        if !events.is_empty() {
+        let is_new = !events.is_empty();
+        if is_new {
             self.handler.apply_all_in_tx(&mut tx, events).await?;
         }
         tx.commit().await?;
+        if is_new {
+            self.handler.committed();
+        }
         Ok(applied)
     }
 }

@@ -182,7 +182,7 @@ fn the_users_may_read_what_the_services_consume() {
     }
     let source = workspace.join("identity-svc/src/public_event/mod.rs");
     let source = fs::read_to_string(source).expect("the public events");
-    for call in source.split(">(backbone, ").skip(1) {
+    for call in source.split(">(backbone, recorder, ").skip(1) {
         let (from, event) = call.split_once(", \"").expect("context and event");
         let event = event.split('"').next().expect("an event");
         let from = from.replace("SCHEMA", "IDENTITY");

@@ -16,7 +16,6 @@ create table catalog.outbox (
     traceparent text,
     created_at timestamptz(3) not null default now(),
     constraint outbox_pkey primary key (position),
-    constraint outbox_aggregate_version_key unique (aggregate_id, aggregate_kind, aggregate_version),
     constraint outbox_aggregate_version_check check (aggregate_version > 0)
 );
 create index outbox_created_at_idx on catalog.outbox using brin (created_at);

@@ -1,5 +1,7 @@
 //! Identifiers: [`Id`] is typed by its resource, [`Ids`] generates new ones.
 
+mod time;
+
 use std::{
     any::type_name,
     cmp::Ordering,
@@ -13,6 +15,7 @@ use std::{
     },
 };
 
+use chrono::{DateTime, Utc};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use sqlx::{
     Decode, Encode, Postgres, Type,
@@ -22,6 +25,7 @@ use sqlx::{
 };
 use uuid::Uuid;
 
+pub use self::time::{first_id_of, with_time};
 use crate::error::{FieldCode, InvalidValue};
 
 /// The id of a `T`: a UUID, written as 36 lower-case characters.
@@ -219,22 +223,36 @@ impl Ids {
     }
 
     /// Generates a code of up to 12 random characters of Crockford's base 32.
-    #[expect(clippy::disallowed_methods, reason = "this is where codes come from")]
     pub fn code(&self, length: usize) -> String {
         assert!(length <= 12, "a code of {length} characters");
-        let mut bits = match &self.0 {
+        encode(self.random_bits(), length).collect()
+    }
+
+    /// Generates a code of 16 characters of Crockford's base 32: 7 for the seconds of the time, 9 random ones.
+    /// Codes sort by their seconds, so that an index on them grows at its end.
+    pub fn time_ordered_code(&self, time: DateTime<Utc>) -> String {
+        const SECONDS: usize = 7;
+        const RANDOM: usize = 9;
+        let seconds = u64::try_from(time.timestamp()).unwrap_or(0);
+        // The first character is of the highest bits.
+        let seconds = encode(seconds, SECONDS).rev();
+        seconds.chain(encode(self.random_bits(), RANDOM)).collect()
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "this is where codes come from")]
+    fn random_bits(&self) -> u64 {
+        match &self.0 {
             Source::System => Uuid::new_v4().as_u64_pair().1,
             Source::Seeded { seed, count } => {
                 split_mix(*seed, count.fetch_add(1, atomic::Ordering::Relaxed))
             }
-        };
-        let mut code = String::with_capacity(length);
-        for _ in 0..length {
-            code.push(char::from(CROCKFORD[(bits & 31) as usize]));
-            bits >>= 5;
         }
-        code
     }
+}
+
+/// Encodes the lowest bits of a number, those of the first character first.
+fn encode(bits: u64, length: usize) -> impl DoubleEndedIterator<Item = char> {
+    (0..length).map(move |n| char::from(CROCKFORD[(bits >> (5 * n) & 31) as usize]))
 }
 
 /// Hashes a counter with the finalizer of `SplitMix64` (Steele, Lea, Flood 2014).
@@ -317,5 +335,22 @@ mod tests {
                     .all(|c| c.bytes().all(|b| CROCKFORD.contains(&b)))
             );
         }
+    }
+
+    #[test]
+    fn time_ordered_codes_sort_by_their_seconds() {
+        let ids = Ids::system();
+        let codes = |seconds| {
+            let time = DateTime::from_timestamp(seconds, 0).unwrap();
+            (0..100).map(|_| ids.time_ordered_code(time)).collect()
+        };
+        let times = [0, 1, 31, 32, 1_764_547_200, 1_764_547_201, 33_000_000_000];
+        let made: Vec<Vec<String>> = times.map(codes).into();
+        for [earlier, later] in made.array_windows() {
+            assert!(earlier.iter().max() < later.iter().min());
+        }
+        let distinct: HashSet<_> = made.iter().flatten().collect();
+        assert_eq!(distinct.len(), 700);
+        assert!(distinct.iter().all(|code| code.len() == 16));
     }
 }

@@ -212,7 +212,6 @@ create table wallet.transactions (
     updated_at timestamptz(3) not null,
     constraint transactions_pkey primary key (id),
     constraint transactions_reference_key unique (reference),
-    constraint transactions_operation_id_key unique (operation_id, operation_index),
     -- No foreign key to assets: the balances that a transaction is about have one.
     constraint transactions_type_check
         check (type in ('deposit', 'exchange', 'transfer', 'withdrawal')),
@@ -230,6 +229,8 @@ create table wallet.transactions (
     constraint transactions_processed_at_check
         check ((processed_at is not null) = (status in ('confirmed', 'failed', 'rejected')))
 ) with (fillfactor = 85);
+create unique index transactions_operation_id_key
+    on wallet.transactions (operation_id, operation_index) where operation_id is not null;
 create index transactions_created_at_idx on wallet.transactions (created_at, id);
 -- A wallet's transactions are those with it as destination, and those with it as origin but not as
 -- destination: with the destination in the index the latter are counted by an index-only scan.
@@ -258,8 +259,22 @@ create index transactions_destination_open_idx
     on wallet.transactions (destination_wallet_id, created_at)
     where processed_at is distinct from created_at;
 
+-- Returns the smallest UUID that starts with this time, as platform::ids::first_id_of does.
+create function wallet.first_id_of(instant timestamptz) returns uuid
+language sql immutable parallel safe
+return (lpad(to_hex(floor(extract(epoch from instant) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid;
+
+-- Returns the id of the movement with this number, from 0 to 3, of a transaction whose money moved at this time: the
+-- transaction's id with that time, and the number in the last four bits.
+create function wallet.movement_id(transaction_id uuid, moved_at timestamptz, number integer) returns uuid
+language sql immutable parallel safe
+return (lpad(to_hex((extract(epoch from moved_at) * 1000)::bigint), 12, '0') || substr(transaction_id::text, 14, 22)
+    || number)::uuid;
+
 -- The journal. Append-only.
 create table wallet.movements (
+    -- That of wallet.movement_id, so of version 7 with the time of created_at: a list by time is read in the order of
+    -- ids, and the movements of a transaction are found by its id and processed_at
     id uuid not null,
     wallet_id uuid not null,
     asset_code text not null,
@@ -276,9 +291,7 @@ create table wallet.movements (
     constraint movements_amount_check check (amount <> 0 and amount <> 'NaN'),
     constraint movements_balance_after_check check (balance_after <> 'NaN')
 );
-create index movements_transaction_id_idx on wallet.movements (transaction_id);
-create index movements_created_at_idx on wallet.movements (created_at, id);
-create index movements_wallet_id_idx on wallet.movements (wallet_id, created_at, id);
+create index movements_wallet_id_idx on wallet.movements (wallet_id, id);
 
 -- The status changes of transactions. Append-only.
 create table wallet.transaction_changes (

@@ -58,13 +58,13 @@ where not pending;
 
 insert into wallet.movements (
     id, wallet_id, asset_code, sequence, transaction_id, amount, balance_after, code, created_at)
-select gen_random_uuid(), wallet_id, 'usd', row_number() over w, id, amount, sum(amount) over w,
+select wallet.movement_id(id, at, side), wallet_id, 'usd', row_number() over w, id, amount, sum(amount) over w,
     type, at
 from (
-    select n, id, type, at, coalesce(origin, external) as wallet_id, -amount as amount
+    select n, id, type, at, 0 as side, coalesce(origin, external) as wallet_id, -amount as amount
     from sides where not pending
     union all
-    select n, id, type, at, coalesce(destination, external), amount
+    select n, id, type, at, 1, coalesce(destination, external), amount
     from sides where not pending) legs
 window w as (partition by wallet_id order by n);
 

@@ -35,10 +35,10 @@ from deposits;
 
 insert into wallet.movements (
     id, wallet_id, asset_code, sequence, transaction_id, amount, balance_after, code, created_at)
-select gen_random_uuid(), wallet_id, 'usd', 1, id, 1000000, 1000000, 'deposit', now()
+select wallet.movement_id(id, now()::timestamptz(3), 0), wallet_id, 'usd', 1, id, 1000000, 1000000, 'deposit', now()
 from deposits
 union all
-select gen_random_uuid(), external, 'usd', external_sequence, id, -1000000, external_after,
+select wallet.movement_id(id, now()::timestamptz(3), 1), external, 'usd', external_sequence, id, -1000000, external_after,
     'deposit', now()
 from deposits;
 

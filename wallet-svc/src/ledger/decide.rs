@@ -3,9 +3,6 @@
 use super::{Advance, Book, Command, Create, LedgerError, transition::Transition};
 use crate::transaction::model::{Action, Status, Transaction, TransactionId};
 
-/// Characters of a transaction's reference.
-const REFERENCE_LENGTH: usize = 12;
-
 impl Book {
     /// Decides a command and applies its effects; a rejected one leaves the book as before. Returns
     /// the transactions it created or changed, or those that an earlier command of the same operation
@@ -75,7 +72,7 @@ impl Transition<'_> {
             sides: create.sides,
             notes: create.notes.clone(),
             external_id: None,
-            reference: self.book.ids.code(REFERENCE_LENGTH),
+            reference: self.book.ids.time_ordered_code(now),
             metadata: create.metadata.clone(),
             operation: None,
             refunds: None,

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     asset::model::AssetCode,
-    movement::model::Movement,
+    movement::model::{Movement, movement_id},
     transaction::model::{Sides, Status, Transaction, TransactionId},
     wallet::model::WalletId,
 };
@@ -133,8 +133,11 @@ impl<'b> Transition<'b> {
         asset: &AssetCode,
         entry: Entry,
     ) {
+        let before = self.effects.movements.iter().rev();
+        let number = before.take_while(|it| it.transaction == tx.id).count();
+        let number = u8::try_from(number).unwrap_or(u8::MAX);
         self.effects.movements.push(Movement {
-            id: self.book.ids.next(),
+            id: movement_id(tx.id, self.book.now, number),
             wallet,
             asset: asset.clone(),
             sequence: entry.sequence,

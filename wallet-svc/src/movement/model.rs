@@ -1,7 +1,11 @@
 //! An entry of the journal. Pure.
 
 use chrono::{DateTime, Utc};
-use platform::{ids::Id, money::Amount};
+use platform::{
+    ids::{self, Id},
+    money::Amount,
+};
+use uuid::Uuid;
 
 use crate::{
     asset::model::AssetCode,
@@ -10,6 +14,21 @@ use crate::{
 };
 
 pub(crate) type MovementId = Id<Movement>;
+
+/// The most movements that a transaction has: an exchange has two in each asset.
+pub(crate) const MAX_MOVEMENTS: u8 = 4;
+
+/// Returns the id of the movement with this number, from 0, of a transaction whose money moved at this time: the
+/// transaction's id with that time, and the number in the last four bits. The function `wallet.movement_id` returns
+/// the same.
+pub(crate) fn movement_id(
+    transaction: TransactionId,
+    moved_at: DateTime<Utc>,
+    number: u8,
+) -> MovementId {
+    let id = ids::with_time(transaction.uuid(), moved_at).as_u128();
+    Id::new(Uuid::from_u128(id & !0xf | u128::from(number & 0xf)))
+}
 
 /// An entry of the journal; immutable.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,12 +7,12 @@ use platform::{
     money::Amount,
 };
 use proto::{
-    common::v1::{ListRequest, Operator},
-    lists::wallet::MOVEMENTS,
+    common::v1::{Filter, ListRequest, Operator},
+    lists::{MAX_VALUES, wallet::MOVEMENTS},
 };
 use sqlx::{FromRow, PgConnection, postgres::PgRow};
 
-use super::model::{Movement, MovementId};
+use super::model::{MAX_MOVEMENTS, Movement, MovementId, movement_id};
 use crate::{
     asset::model::AssetCode,
     transaction::model::TransactionId,
@@ -91,10 +91,12 @@ pub(crate) async fn list_movements(
     reader: Option<UserId>,
 ) -> Result<Page<Movement>, Failure> {
     let wallets = find_listed_wallets(conn, wallet, reader).await?;
-    let mut list = List::new(&MOVEMENTS, "wallet.movements m", Key::Id("m.id"))
+    let moved = find_movements_of_filter(conn, request).await?;
+    let mut list = List::new(&MOVEMENTS, "wallet.movements m", Key::TimeOrderedId("m.id"))
         .select("m.*")
         .column("updatedAt", "m.created_at")
-        .only_any_of(&["m.wallet_id"], wallets);
+        .only_any_of(&["m.wallet_id"], wallets)
+        .only_any_of(&["m.id"], moved);
     let names_wallet = request.filters.iter().any(|filter| {
         filter.field == "walletId" && matches!(filter.operator(), Operator::Eq | Operator::In)
     });
@@ -102,4 +104,36 @@ pub(crate) async fn list_movements(
         list = list.only("m.wallet_id not in (select id from wallet.wallets where system)");
     }
     list.fetch(conn, request).await
+}
+
+/// Returns the ids that the movements have of transactions which a filter asks for, if one does: there is an index on
+/// them, and none on the transactions.
+async fn find_movements_of_filter(
+    conn: &mut PgConnection,
+    request: &ListRequest,
+) -> Result<Option<Vec<MovementId>>, sqlx::Error> {
+    let of_transactions = |filter: &&Filter| {
+        filter.field == "transactionId" && matches!(filter.operator(), Operator::Eq | Operator::In)
+    };
+    let Some(filter) = request.filters.iter().find(of_transactions) else {
+        return Ok(None);
+    };
+    // The list refuses what is no id.
+    let ids = filter
+        .values
+        .iter()
+        .filter_map(|id| TransactionId::parse(id).ok());
+    let ids: Vec<_> = ids.take(MAX_VALUES).collect();
+    let transactions = sqlx::query!(
+        r#"select id as "id: TransactionId", processed_at as "moved_at!"
+         from wallet.transactions
+         where id = any($1) and processed_at is not null"#,
+        ids as _,
+    )
+    .fetch_all(conn)
+    .await?;
+    let ids = transactions.into_iter().flat_map(|tx| {
+        (0..MAX_MOVEMENTS).map(move |number| movement_id(tx.id, tx.moved_at, number))
+    });
+    Ok(Some(ids.collect()))
 }

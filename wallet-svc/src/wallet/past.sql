@@ -7,14 +7,16 @@ from unnest($2::text[]) asset_code
 left join lateral (
     select m.balance_after as amount
     from wallet.movements m
+    join (
+        select last.created_at
+        from wallet.movements last
+        where last.wallet_id = $1 and last.asset_code = asset_code.asset_code
+            and last.id < wallet.first_id_of($3::timestamptz + interval '1 millisecond')
+        order by last.id desc
+        limit 1) last on true
     where m.wallet_id = $1 and m.asset_code = asset_code.asset_code
-        and m.created_at = (
-            select last.created_at
-            from wallet.movements last
-            where last.wallet_id = $1 and last.asset_code = asset_code.asset_code
-                and last.created_at <= $3
-            order by last.created_at desc
-            limit 1)
+        and m.id >= wallet.first_id_of(last.created_at)
+        and m.id < wallet.first_id_of(last.created_at + interval '1 millisecond')
     order by m.sequence desc
     limit 1) moved on true
 left join lateral (

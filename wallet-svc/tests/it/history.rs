@@ -65,7 +65,9 @@ async fn balance_at(app: &TestApp, wallet: &str, at: &Timestamp) -> Vec<Balance>
 /// Moves everything so far an hour into the past.
 async fn an_hour_passes(app: &TestApp) {
     for sql in [
-        "update wallet.movements set created_at = created_at - interval '1 hour'",
+        "update wallet.movements set created_at = created_at - interval '1 hour',
+             id = wallet.movement_id(transaction_id, created_at - interval '1 hour',
+                 get_byte(uuid_send(id), 15) % 16)",
         "update wallet.transactions set created_at = created_at - interval '1 hour',
              updated_at = updated_at - interval '1 hour',
              processed_at = processed_at - interval '1 hour'",

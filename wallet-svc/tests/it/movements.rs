@@ -133,6 +133,20 @@ async fn movements_are_filtered_by_field(pool: PgPool) {
     assert_eq!(count(equals("walletId", &b)).await, 1);
     assert_eq!(count(equals("assetCode", "BTC")).await, 1);
     assert_eq!(count(equals("transactionId", &sent.id)).await, 2);
+    let pending = app.withdraw(&b, "1").await.unwrap();
+    let of_several = Filter {
+        operator: Operator::In.into(),
+        values: vec![sent.id.clone(), pending.id.clone(), UNKNOWN.to_owned()],
+        ..equals("transactionId", "")
+    };
+    assert_eq!(count(of_several).await, 2);
+    app.confirm(&pending.id).await.unwrap();
+    assert_eq!(count(equals("transactionId", &pending.id)).await, 1);
+    let all_others = Filter {
+        operator: Operator::Nin.into(),
+        ..equals("transactionId", &sent.id)
+    };
+    assert_eq!(count(all_others).await, 3);
     assert_eq!(count(equals("id", &all[0].id)).await, 1);
     assert_eq!(count(equals("id", UNKNOWN)).await, 0);
     let unknown = wire::ListMovementsRequest {

@@ -21,7 +21,7 @@ use crate::{
 /// A change that breaks a rule, its undoing, and the rule.
 type Tamper = (&'static str, &'static str, &'static str);
 
-const TAMPERS: [Tamper; 12] = [
+const TAMPERS: [Tamper; 14] = [
     (
         "update wallet.balances set amount = amount + 1 where sequence = 1 and not system",
         "update wallet.balances set amount = amount - 1 where sequence = 1 and not system",
@@ -64,6 +64,20 @@ const TAMPERS: [Tamper; 12] = [
          set transaction_id = (select id from wallet.transactions where type = 'transfer')
          where transaction_id = '0192abcd-0000-7000-8000-000000000001'",
         "only a confirmed transaction has movements",
+    ),
+    (
+        "update wallet.movements set id = '0192abcd-0000-7000-8000-000000000001'
+         where amount = -4 and code = 'transfer'",
+        "update wallet.movements set id = wallet.movement_id(transaction_id, created_at, 0)
+         where amount = -4 and code = 'transfer'",
+        "a movement has an id and the time of its transaction",
+    ),
+    (
+        "update wallet.movements set created_at = created_at + interval '1 hour'
+         where amount = -4 and code = 'transfer'",
+        "update wallet.movements set created_at = created_at - interval '1 hour'
+         where amount = -4 and code = 'transfer'",
+        "a movement has an id and the time of its transaction",
     ),
     (
         "update wallet.transactions set amount = 7 where amount = 4",

@@ -1,12 +1,16 @@
 //! Conditions in SQL.
 
+use chrono::TimeDelta;
 use proto::{common::v1::Operator, lists::Class};
 use sqlx::{Postgres, QueryBuilder};
 
 use super::any_of::AnyOf;
-use crate::list::{
-    check::{Comparison, Membership},
-    fields::Value,
+use crate::{
+    ids::first_id_of,
+    list::{
+        check::{Comparison, Membership},
+        fields::Value,
+    },
 };
 
 type Sql = QueryBuilder<Postgres>;
@@ -186,6 +190,32 @@ pub(super) fn push_comparison(sql: &mut Sql, expression: &str, comparison: &Comp
             sql.push(format_args!("{expression} {operator} "))
                 .push_bind(pattern.clone());
         }
+    }
+}
+
+/// Pushes the bounds that a comparison of a time sets to ids of that time, for which there is an index.
+///
+/// ```sql
+///  and t.id >= $1
+///  and t.id >= $1 and t.id < $2
+/// ```
+pub(super) fn push_id_bounds(sql: &mut Sql, id: &str, comparison: &Comparison) {
+    let (time, is_lower, is_upper) = match comparison {
+        Comparison::Equals(Value::Time(time)) => (time, true, true),
+        Comparison::Bound(operator, Value::Time(time)) => {
+            let is_lower = matches!(operator, Operator::Gte | Operator::Gt);
+            (time, is_lower, !is_lower)
+        }
+        _ => return,
+    };
+    if is_lower {
+        sql.push(format_args!(" and {id} >= "))
+            .push_bind(first_id_of(*time));
+    }
+    if is_upper {
+        let next = time.checked_add_signed(TimeDelta::milliseconds(1));
+        sql.push(format_args!(" and {id} < "))
+            .push_bind(first_id_of(next.unwrap_or(*time)));
     }
 }
 

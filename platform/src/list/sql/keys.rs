@@ -26,11 +26,22 @@ impl Keys {
     /// The primary key has the direction of the key before it, so that one index can serve both.
     /// `tier` is the first key of a search.
     pub(super) fn new(list: &List, tier: Option<&str>, sort: &[(&'static Field, bool)]) -> Self {
-        let key = |(field, descending): &(&'static Field, bool)| SortKey {
-            expression: list.expression(field).into_owned(),
-            class: field.class,
-            nullable: field.nullable,
-            descending: *descending,
+        let primary = |descending| SortKey {
+            expression: list.key.expression().to_owned(),
+            class: list.key.class(),
+            nullable: false,
+            descending,
+        };
+        let key = |(field, descending): &(&'static Field, bool)| {
+            if list.key.orders_like(field) {
+                return primary(*descending);
+            }
+            SortKey {
+                expression: list.expression(field).into_owned(),
+                class: field.class,
+                nullable: field.nullable,
+                descending: *descending,
+            }
         };
         let tier = tier.map(|tier| SortKey {
             expression: tier.to_owned(),
@@ -40,14 +51,11 @@ impl Keys {
         });
         let searched = tier.is_some().then(|| "search".to_owned());
         let mut keys: Vec<_> = tier.into_iter().chain(sort.iter().map(key)).collect();
-        let primary = list.key.expression();
-        if keys.iter().all(|key| key.expression != primary) {
-            keys.push(SortKey {
-                expression: primary.to_owned(),
-                class: list.key.class(),
-                nullable: false,
-                descending: keys.last().is_some_and(|key| key.descending),
-            });
+        if keys
+            .iter()
+            .all(|key| key.expression != list.key.expression())
+        {
+            keys.push(primary(keys.last().is_some_and(|key| key.descending)));
         }
         let names = sort.iter().map(|(field, descending)| {
             format!("{}{}", if *descending { "-" } else { "" }, field.name)

@@ -14,7 +14,7 @@ use proto::lists::{Class, Field, ListTable};
 
 use self::{
     any_of::AnyOf,
-    condition::{BaseFilter, FieldMapping, push_comparison, push_membership},
+    condition::{BaseFilter, FieldMapping, push_comparison, push_id_bounds, push_membership},
 };
 use super::{
     check::{Condition, Membership, Predicate},
@@ -31,6 +31,9 @@ pub use self::{
 pub enum Key {
     /// A column of UUIDs.
     Id(&'static str),
+    /// A column of UUIDs of version 7 (RFC 9562) with the time of `createdAt`: a list by `createdAt` is read in
+    /// the order of ids, and needs no index on the time.
+    TimeOrderedId(&'static str),
     /// A column of text, or an expression that is unique.
     Text(&'static str),
 }
@@ -38,15 +41,22 @@ pub enum Key {
 impl Key {
     const fn expression(self) -> &'static str {
         match self {
-            Self::Id(expression) | Self::Text(expression) => expression,
+            Self::Id(expression) | Self::TimeOrderedId(expression) | Self::Text(expression) => {
+                expression
+            }
         }
     }
 
     const fn class(self) -> Class {
         match self {
-            Self::Id(_) => Class::Id,
+            Self::Id(_) | Self::TimeOrderedId(_) => Class::Id,
             Self::Text(_) => Class::Code,
         }
+    }
+
+    /// Returns whether rows have the same order by this field as by the key.
+    fn orders_like(self, field: &Field) -> bool {
+        matches!(self, Self::TimeOrderedId(_)) && field.name == "createdAt"
     }
 }
 
@@ -234,7 +244,12 @@ impl List {
                 Some(mapping) => mapping.push(sql, field.class, membership),
                 None => push_membership(sql, &column, field.class, membership),
             },
-            Predicate::Scalar(comparison) => push_comparison(sql, &column, comparison),
+            Predicate::Scalar(comparison) => {
+                push_comparison(sql, &column, comparison);
+                if self.key.orders_like(field) {
+                    push_id_bounds(sql, self.key.expression(), comparison);
+                }
+            }
             Predicate::Flag(on) => match mapped(&self.flags, field) {
                 Some(condition) => {
                     let condition = if *on { *condition } else { "true" };

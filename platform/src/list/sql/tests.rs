@@ -4,6 +4,7 @@ mod any_of;
 mod search;
 mod statements;
 mod text;
+mod time_ordered;
 
 use std::collections::HashSet;
 

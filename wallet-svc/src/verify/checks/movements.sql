@@ -2,7 +2,7 @@
 -- with the one before it, so the last one's balance_after is the sum of all, and its sequence is their
 -- number.
 with slice as (
-    select wallet_id, asset_code, sequence, transaction_id, amount, balance_after
+    select wallet_id, asset_code, sequence, transaction_id, amount, balance_after, id, created_at
     from wallet.movements
     where (wallet_id, asset_code, sequence) > ($1, $2, $3)
     order by wallet_id, asset_code, sequence
@@ -10,7 +10,7 @@ with slice as (
 slice_and_last as (
     select * from slice
     union all
-    select wallet_id, asset_code, sequence, transaction_id, amount, balance_after
+    select wallet_id, asset_code, sequence, transaction_id, amount, balance_after, id, created_at
     from wallet.movements
     where wallet_id = $1 and asset_code = $2 and sequence = $3),
 followed as (
@@ -19,7 +19,7 @@ followed as (
     from slice_and_last
     window account as (partition by wallet_id, asset_code order by sequence)),
 checked as (
-    select followed.*, t.status, balance.is_found
+    select followed.*, t.status, t.processed_at, balance.is_found
     from followed
     left join wallet.transactions t on t.id = followed.transaction_id
     -- Looked up once an account.
@@ -42,13 +42,16 @@ found (rule, place) as (
         format('%s %s: no balance', wallet_id, asset_code)
     from checked where sequence_before = 0 and is_found is null
     union all
-    -- Reported with the first movement of the transaction.
-    select 'only a confirmed transaction has movements', transaction_id::text
-    from checked c
-    where status is distinct from 'confirmed' and not exists (
-        select from wallet.movements m
-        where m.transaction_id = c.transaction_id
-            and (m.wallet_id, m.asset_code, m.sequence) < (c.wallet_id, c.asset_code, c.sequence)))
+    select 'only a confirmed transaction has movements',
+        format('%s: movement %s', transaction_id, id)
+    from checked where status is distinct from 'confirmed'
+    union all
+    select 'a movement has an id and the time of its transaction',
+        format('%s: movement %s', transaction_id, id)
+    from checked
+    where status = 'confirmed' and (created_at is distinct from processed_at
+        or id <> wallet.movement_id(transaction_id, processed_at, get_byte(uuid_send(id), 15) % 16)
+        or get_byte(uuid_send(id), 15) % 16 > 3))
 select rules, places, wallet_id as last_id, asset_code as last_name, sequence as last_sequence
 from (select array_agg(rule) as rules, array_agg(place) as places from found) violations
 left join (

@@ -1,16 +1,19 @@
 -- Checks the movements of the next transactions. They sum to zero per transaction, so they also do
 -- altogether.
 with slice as (
-    select id, type, status, asset_code, amount, origin_wallet_id, destination_wallet_id, metadata
+    select id, type, status, asset_code, amount, origin_wallet_id, destination_wallet_id, metadata,
+        processed_at
     from wallet.transactions
     where id > $1
     order by id
     limit $4),
 settled as (
-    select m.transaction_id, m.asset_code, sum(m.amount) as sum, count(*) as movements,
+    select slice.id as transaction_id, m.asset_code, sum(m.amount) as sum, count(*) as movements,
         max(m.amount) as amount
-    from slice join wallet.movements m on m.transaction_id = slice.id
-    group by m.transaction_id, m.asset_code),
+    from slice
+    join wallet.movements m on m.id between wallet.movement_id(slice.id, slice.processed_at, 0)
+        and wallet.movement_id(slice.id, slice.processed_at, 3)
+    group by slice.id, m.asset_code),
 assets as (select transaction_id, count(*) as number from settled group by transaction_id),
 found (rule, place) as (
     select 'movements sum to zero per transaction and asset',

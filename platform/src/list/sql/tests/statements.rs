@@ -217,3 +217,48 @@ fn a_search_finds_its_rows_tier_by_tier_unless_sorted() {
     limit $5 offset $6
     ");
 }
+
+#[test]
+fn ids_that_hold_the_time_stand_in_for_it() {
+    let list = List::new(&THINGS, "things t", Key::TimeOrderedId("t.id")).select("t.id");
+    let query =
+        "filter[createdAt]=gte:2026-01-31T10:00:00Z&lt:2026-02-01T10:00:00Z&sort=createdAt,name";
+    insta::assert_snapshot!(page_sql(&list, query), @"
+    select t.id, (select count(*)
+    from things t
+    where true
+    and t.created_at >= $1
+    and t.id >= $2
+    and t.created_at < $3
+    and t.id < $4) as list_total, array[(t.id)::text, (t.name)::text] as list_keys
+    from things t
+    where true
+    and t.created_at >= $5
+    and t.id >= $6
+    and t.created_at < $7
+    and t.id < $8
+    order by t.id, t.name
+    limit $9 offset $10
+    ");
+    let after = cursor::encode(
+        "-createdAt",
+        &[Some("00000000-0000-7000-8000-000000000001".to_owned())],
+    );
+    let query = format!("filter[createdAt]=2026-01-31T10:00:00Z&page[after]={after}");
+    insta::assert_snapshot!(page_sql(&list, &query), @"
+    select t.id, (select count(*)
+    from things t
+    where true
+    and t.created_at = $1
+    and t.id >= $2
+    and t.id < $3) as list_total, array[(t.id)::text] as list_keys
+    from things t
+    where true
+    and t.created_at = $4
+    and t.id >= $5
+    and t.id < $6
+    and (t.id) < ($7)
+    order by t.id desc
+    limit $8 offset $9
+    ");
+}

@@ -109,8 +109,11 @@ pub(crate) async fn read_only_within(
     connection: &mut PgConnection,
 ) -> Result<Transaction<'_, Postgres>, sqlx::Error> {
     let millis = limit.as_millis();
-    let set =
-        format!("set local transaction_read_only = on; set local statement_timeout = {millis}");
+    // A list is planned for its values: which index is best depends on them.
+    let set = format!(
+        "set local transaction_read_only = on; set local statement_timeout = {millis}; \
+         set local plan_cache_mode = auto"
+    );
     if connection.is_in_transaction() {
         let mut savepoint = connection.begin().await?;
         let set = sqlx::raw_sql(AssertSqlSafe(set));

@@ -51,9 +51,12 @@ impl Options {
         }
     }
 
-    fn settings(&self) -> [(&'static str, String); 3] {
+    fn settings(&self) -> [(&'static str, String); 4] {
         let millis = |timeout: Duration| format!("{}ms", timeout.as_millis());
         [
+            // A statement is planned once a session. By default, Postgres plans each execution of one that takes
+            // arrays, which costs as much as to execute it.
+            ("plan_cache_mode", "force_generic_plan".to_owned()),
             ("statement_timeout", millis(self.statement_timeout)),
             ("lock_timeout", millis(self.lock_timeout)),
             (

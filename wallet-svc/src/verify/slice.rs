@@ -43,6 +43,7 @@ pub(super) async fn check_slice(
     let settings = sqlx::raw_sql(
         "set transaction read only;
          set local statement_timeout = '10s';
+         set local plan_cache_mode = auto;
          set local max_parallel_workers_per_gather = 0;
          set local enable_seqscan = off;
          set local jit = off",

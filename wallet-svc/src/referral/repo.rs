@@ -31,7 +31,8 @@ impl From<RewardRow> for ReferralReward {
     }
 }
 
-/// Records what a referral earns, unless it is recorded. Returns whether it was not.
+/// Records what a referral earns, unless it is recorded. Returns whether it was not. The same referral that is recorded
+/// at the same time may be found by its order first.
 pub(super) async fn insert_reward(
     pool: &PgPool,
     referral: &Referral,
@@ -43,7 +44,7 @@ pub(super) async fn insert_reward(
              (referral_id, order_id, wallet_id, base_amount, base_asset_code, percent, asset_code,
               decimal_places, amount, skipped, transaction_id)
          values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
-         on conflict (referral_id) do nothing",
+         on conflict do nothing",
         referral.id as _,
         referral.source.order() as _,
         referral.wallet as _,

@@ -24,6 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     fs::write(out.join("descriptors.bin"), descriptors.encode_to_vec())?;
     tonic_prost_build::configure()
         .build_transport(false)
+        .extern_path(".google.rpc", "::tonic_types::pb")
         .compile_fds(descriptors.clone())?;
     fs::write(out.join("services.rs"), services(&descriptors))?;
     Ok(())

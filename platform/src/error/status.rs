@@ -3,6 +3,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
+use prost::Message as _;
 use tonic::Status;
 use tonic_types::{ErrorDetails, FieldViolation, StatusExt};
 
@@ -36,6 +37,24 @@ impl From<Failure> for Status {
 }
 
 impl Failure {
+    /// Returns the failure of one item of a response: what the status of a call would be, with the same details.
+    pub fn into_item_status(self) -> tonic_types::Status {
+        let status = Status::from(self);
+        let decoded = tonic_types::Status::decode(status.details());
+        decoded.unwrap_or_else(|_malformed| tonic_types::Status {
+            code: status.code().into(),
+            message: status.message().to_owned(),
+            details: Vec::new(),
+        })
+    }
+
+    /// Decodes the status of one item of a peer's response, as [`Failure::from_status`] does that of a call.
+    pub fn from_item_status(status: &tonic_types::Status) -> Self {
+        let code = tonic::Code::from_i32(status.code);
+        let details = status.encode_to_vec().into();
+        Self::from_status(&Status::with_details(code, &status.message, details))
+    }
+
     /// Decodes a peer's status. One that is not ours (of the transport, a proxy, tonic) becomes
     /// `unavailable`, `timeout` or `internal`, never a rejection.
     pub fn from_status(status: &Status) -> Self {
@@ -122,6 +141,24 @@ mod tests {
             assert_eq!(read.fields[1].code.as_str(), code.as_str());
             assert_eq!(read.fields[1].field, "lines[0].productId");
         }
+    }
+
+    #[test]
+    fn an_item_has_the_details_of_a_call() {
+        let sent = || {
+            Failure::new(Code::InsufficientFunds, "too little")
+                .field("postings[0].amount", FieldCode::Precision, "2 decimals")
+                .retry_after(Duration::from_secs(1))
+        };
+        let of_a_call = Status::from(sent());
+        let item = sent().into_item_status();
+        assert_eq!(item.code, i32::from(of_a_call.code()));
+        assert_eq!(item.message, of_a_call.message());
+        assert_eq!(item.encode_to_vec(), of_a_call.details());
+        let read = Failure::from_item_status(&item);
+        assert_eq!(read.code, Code::InsufficientFunds);
+        assert_eq!(read.fields[0].field, "postings[0].amount");
+        assert_eq!(read.retry_after, Some(Duration::from_secs(1)));
     }
 
     #[test]

@@ -67,6 +67,7 @@ pub const TABLE: Table = Table {
         all("PaymentMethodService/ListPaymentMethods"),
         all("SettingsService/GetSettings").and(&[CATALOG, ORDERS, IDENTITY]),
         only(&[ORDERS], "LedgerService/Post").does("transaction.created"),
+        only(&[ORDERS], "LedgerService/PostMany").does("transaction.created"),
         only(&[ORDERS], "LedgerService/Hold").does("transaction.created"),
         only(&[ORDERS], "LedgerService/Capture").does("transaction.confirmed"),
         only(&[ORDERS], "LedgerService/Release").does("transaction.failed"),

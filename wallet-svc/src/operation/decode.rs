@@ -17,7 +17,10 @@ use crate::{
     wallet::model::WalletId,
 };
 
+const MAX_OPERATIONS: usize = 1_000;
 const MAX_POSTINGS: usize = 1_000;
+/// Fewer than there is room for in the queue.
+const MAX_POSTINGS_IN_ALL: usize = 4_000;
 const MAX_ID_LENGTH: usize = 255;
 
 /// A request to post or hold an operation.
@@ -27,6 +30,8 @@ pub(crate) struct OperationRequest {
     postings: Vec<wire::Posting>,
     mode: Mode,
     not_after: Option<Timestamp>,
+    /// Whether it asks for a dry run where there is none.
+    is_unexpected_dry_run: bool,
 }
 
 impl From<wire::PostRequest> for OperationRequest {
@@ -36,6 +41,7 @@ impl From<wire::PostRequest> for OperationRequest {
             postings: request.postings,
             mode: Mode::Post,
             not_after: request.not_after,
+            is_unexpected_dry_run: false,
         }
     }
 }
@@ -47,8 +53,34 @@ impl From<wire::HoldRequest> for OperationRequest {
             postings: request.postings,
             mode: Mode::Hold,
             not_after: None,
+            is_unexpected_dry_run: false,
         }
     }
+}
+
+/// Returns the requests of several operations, if they are not too many.
+pub(crate) fn operations(request: wire::PostManyRequest) -> Result<Vec<OperationRequest>, Failure> {
+    let operations = request.operations;
+    let postings: usize = operations.iter().map(|it| it.postings.len()).sum();
+    let mut violations = Violations::default();
+    violations.check(
+        "operations",
+        (1..=MAX_OPERATIONS).contains(&operations.len()),
+        FieldCode::Length,
+        "must be 1 to 1000",
+    );
+    violations.check(
+        "operations",
+        postings <= MAX_POSTINGS_IN_ALL,
+        FieldCode::Length,
+        "must have at most 4000 postings in all",
+    );
+    violations.finish()?;
+    let requests = operations.into_iter().map(|request| OperationRequest {
+        is_unexpected_dry_run: request.dry_run,
+        ..request.into()
+    });
+    Ok(requests.collect())
 }
 
 /// Decodes an operation, or returns all violations.
@@ -62,9 +94,12 @@ pub(crate) async fn operation(
         postings,
         mode,
         not_after,
+        is_unexpected_dry_run,
     } = request;
     let mut violations = Violations::default();
     check_id(&mut violations, "operationId", &id);
+    let message = "is not possible with several operations";
+    violations.check("dryRun", !is_unexpected_dry_run, FieldCode::Enum, message);
     violations.check(
         "postings",
         (1..=MAX_POSTINGS).contains(&postings.len()),

@@ -5,7 +5,7 @@ use proto::wallet::v1 as wire;
 use tonic::{Request, Response, Status};
 use wire::ledger_service_server::LedgerService;
 
-use super::service::Operations;
+use super::{convert, decode, service::Operations};
 use crate::{posting::TransactionList, transaction::model::Action};
 
 /// Adapts [`Operations`] to gRPC.
@@ -25,6 +25,17 @@ impl LedgerService for OperationGrpc {
         }
         let TransactionList { transactions } = self.0.post(&caller, body.into()).await?;
         Ok(Response::new(wire::PostResponse { transactions }))
+    }
+
+    async fn post_many(
+        &self,
+        request: Request<wire::PostManyRequest>,
+    ) -> Result<Response<wire::PostManyResponse>, Status> {
+        let Call { caller, body, .. } = Call::of(request)?;
+        let requests = decode::operations(body)?;
+        let results = self.0.post_many(&caller, requests).await;
+        let results = results.into_iter().map(convert::result).collect();
+        Ok(Response::new(wire::PostManyResponse { results }))
     }
 
     async fn hold(

@@ -9,7 +9,7 @@ use crate::{
     asset::directory::AssetDirectory,
     error::Error,
     ledger::{Command, EndHold},
-    posting::{self, PostingError, PostingQueue, TransactionList},
+    posting::{self, Posting, PostingError, PostingQueue, PostingResult, TransactionList},
     transaction::{model::Action, repo},
 };
 
@@ -48,6 +48,32 @@ impl Operations {
         self.enqueue(caller, Command::Post(operation)).await
     }
 
+    /// Posts each operation by itself, in this order.
+    pub(crate) async fn post_many(
+        &self,
+        caller: &Caller,
+        requests: Vec<OperationRequest>,
+    ) -> Vec<Result<TransactionList, Error>> {
+        let mut operations = Vec::with_capacity(requests.len());
+        for request in requests {
+            operations.push(decode::operation(request, &self.assets, &self.ids).await);
+        }
+        // All are in the queue before the first is waited for, so that they share batches.
+        let enqueued = operations.into_iter().map(|operation| {
+            let posting = posting(caller, Command::Post(operation?));
+            Ok(self.queue.enqueue(posting)?)
+        });
+        let enqueued: Vec<Result<_, Error>> = enqueued.collect();
+        let mut results = Vec::with_capacity(enqueued.len());
+        for operation in enqueued {
+            results.push(match operation {
+                Ok(operation) => reply(operation.result().await),
+                Err(error) => Err(error),
+            });
+        }
+        results
+    }
+
     /// Decides an operation like [`Operations::post`], and writes nothing.
     pub(crate) async fn dry_run(&self, request: OperationRequest) -> Result<(), Error> {
         let operation = decode::operation(request, &self.assets, &self.ids).await?;
@@ -80,13 +106,7 @@ impl Operations {
     }
 
     async fn enqueue(&self, caller: &Caller, command: Command) -> Result<TransactionList, Error> {
-        let posting = posting::Posting {
-            command,
-            actor: caller.name(),
-            key: None,
-        };
-        let outcome = self.queue.post(posting).await?;
-        Ok(outcome.into_reply()?.message)
+        reply(self.queue.post(posting(caller, command)).await)
     }
 
     /// Returns the transactions of an operation.
@@ -98,4 +118,16 @@ impl Operations {
         }
         Ok(TransactionList::of(&found))
     }
+}
+
+fn posting(caller: &Caller, command: Command) -> Posting {
+    Posting {
+        command,
+        actor: caller.name(),
+        key: None,
+    }
+}
+
+fn reply(result: PostingResult) -> Result<TransactionList, Error> {
+    Ok(result?.into_reply()?.message)
 }

@@ -91,7 +91,7 @@ mod write;
 
 pub(crate) use committed::read_committed;
 pub(crate) use pending::purge_until_stopped;
-pub(crate) use queue::{Posting, PostingError, PostingOutcome, PostingQueue};
+pub(crate) use queue::{Posting, PostingError, PostingOutcome, PostingQueue, PostingResult};
 pub(crate) use record::TransactionList;
 pub(crate) use session::connect;
 pub(crate) use worker::PostingWorker;

@@ -109,6 +109,17 @@ pub(crate) struct PostingQueue {
     heartbeat: Heartbeat,
 }
 
+/// A posting that is enqueued. Dropping it before it is decided takes it out.
+#[derive(Debug)]
+pub(crate) struct Enqueued(oneshot::Receiver<PostingResult>);
+
+impl Enqueued {
+    /// Waits until the posting is committed or rejected.
+    pub(crate) async fn result(self) -> PostingResult {
+        self.0.await.unwrap_or(Err(PostingError::Unavailable))
+    }
+}
+
 /// The receiving side of the queue.
 pub(super) struct PostingReceiver {
     requests: mpsc::Receiver<PostingRequest>,
@@ -135,6 +146,11 @@ impl PostingQueue {
     /// Enqueues a posting and waits until it is committed or rejected. A posting that is not decided by
     /// the deadline of the current request is dropped.
     pub(crate) async fn post(&self, posting: Posting) -> PostingResult {
+        self.enqueue(posting)?.result().await
+    }
+
+    /// Enqueues a posting behind those that were enqueued before.
+    pub(crate) fn enqueue(&self, posting: Posting) -> Result<Enqueued, PostingError> {
         let (reply, result) = oneshot::channel();
         let legs = u32::try_from(posting.command.legs()).unwrap_or(u32::MAX);
         let room = self.room.clone();
@@ -148,7 +164,7 @@ impl PostingQueue {
         };
         let queued = self.requests.try_send(request);
         queued.map_err(|_full_or_closed| PostingError::Unavailable)?;
-        result.await.unwrap_or(Err(PostingError::Unavailable))
+        Ok(Enqueued(result))
     }
 
     /// Fails if the worker has ended or does not get on, for readiness.

@@ -9,6 +9,7 @@ mod addresses;
 mod asset_updates;
 mod assets;
 mod audit;
+mod batches;
 mod bonuses;
 mod closing;
 mod contention;

@@ -13,9 +13,10 @@ use proto::wallet::v1::{
     CreateWalletRequest, CreateWalletResponse, GetOperationRequest, GetOperationResponse,
     GetSettingsRequest, GetSettingsResponse, GetTotalBalanceRequest, GetTotalBalanceResponse,
     GetWalletBalanceRequest, GetWalletBalanceResponse, GetWalletRequest, GetWalletResponse,
-    HoldRequest, HoldResponse, ListWalletsRequest, ListWalletsResponse, PostRequest, PostResponse,
-    Posting, RefundRequest, RefundResponse, ReleaseRequest, ReleaseResponse, Settings, Transaction,
-    UpdateWalletRequest, UpdateWalletResponse, ledger_service_server::LedgerService,
+    HoldRequest, HoldResponse, ListWalletsRequest, ListWalletsResponse, PostManyRequest,
+    PostManyResponse, PostRequest, PostResponse, Posting, RefundRequest, RefundResponse,
+    ReleaseRequest, ReleaseResponse, Settings, Transaction, UpdateWalletRequest,
+    UpdateWalletResponse, ledger_service_server::LedgerService,
     settings_service_server::SettingsService, wallet_service_server::WalletService,
 };
 use tonic::{Request, Response, Status};
@@ -61,6 +62,13 @@ impl LedgerService for FakePeers {
             LedgerMode::LosesTransactions => Ok(Response::new(PostResponse::default())),
             _ => Ok(Response::new(PostResponse { transactions })),
         }
+    }
+
+    async fn post_many(
+        &self,
+        _: Request<PostManyRequest>,
+    ) -> Result<Response<PostManyResponse>, Status> {
+        uncalled()
     }
 
     async fn hold(&self, _: Request<HoldRequest>) -> Result<Response<HoldResponse>, Status> {

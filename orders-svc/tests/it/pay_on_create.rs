@@ -1,13 +1,14 @@
 //! Creates orders that a wallet or the bonus balance pays immediately.
 
 use futures::future::join_all;
-use platform::error::Code;
+use platform::{error::Code, testing::eventually};
 use proto::orders::v1::{OrderStatus, PaymentStatus};
 use sqlx::PgPool;
 
 use crate::{
     assertions::{State, assert_refused},
-    harness::TestApp,
+    fakes::LedgerMode,
+    harness::{TIMEOUT, TestApp},
 };
 
 #[sqlx::test(migrator = "orders_svc::MIGRATOR")]
@@ -42,6 +43,38 @@ async fn a_refused_immediate_payment_leaves_no_order(pool: PgPool) {
         assert_eq!(app.count(table).await, 0, "{table}");
     }
     assert_eq!(app.balance("usd"), "100.00000000");
+    app.assert_settled().await;
+}
+
+#[sqlx::test(migrator = "orders_svc::MIGRATOR")]
+async fn orders_that_would_be_late_are_refused_at_once(pool: PgPool) {
+    let app = TestApp::start(pool).await;
+    let product = app.add_product("0.10", "0", "0");
+    let mut cart = app.cart(&[(&product, 1)]);
+    cart.wallet_id = Some(app.user.primary_wallet_id.clone());
+    app.peers.set_ledger(LedgerMode::Waits);
+    let in_progress = join_all((0..64).map(|_| {
+        let (app, cart) = (&app, cart.clone());
+        async move { app.admin().create(cart).await }
+    }));
+    let meanwhile = async {
+        eventually("all wait for the ledger", TIMEOUT, async || {
+            app.count("claims").await == 64
+        })
+        .await;
+        let refused = app.admin().create(cart.clone()).await;
+        let failure = assert_refused(refused, Code::Unavailable, &[]);
+        assert!(failure.retry_after.is_some());
+        app.peers.set_ledger(LedgerMode::Works);
+        eventually("all are paid", TIMEOUT, async || {
+            app.peers.post_may_continue.notify_waiters();
+            app.count("payments").await == 64
+        })
+        .await;
+    };
+    let (placed, ()) = tokio::join!(in_progress, meanwhile);
+    assert!(placed.into_iter().all(|order| order.is_ok()));
+    app.admin().create(cart).await.unwrap();
     app.assert_settled().await;
 }
 

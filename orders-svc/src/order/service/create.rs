@@ -44,6 +44,7 @@ impl Orders {
         new: NewOrder,
         dry_run: bool,
     ) -> Result<OrderReply, Error> {
+        let _admitted = self.admit()?;
         if let Some(reply) = self.find_replay(key).await? {
             return Ok(reply);
         }

@@ -16,11 +16,12 @@ mod saga;
 mod settlement;
 mod update;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use platform::{
     auth::Caller,
     clock::Clock,
+    error::{Code, Failure},
     idempotency::{self, Key, Reply},
     ids::Ids,
     messaging::outbox,
@@ -28,6 +29,7 @@ use platform::{
 };
 use proto::orders::v1 as wire;
 use sqlx::{PgConnection, PgPool};
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use self::{draft::StoreDrafts, settlement::WriteSettlements};
 use super::{
@@ -36,6 +38,10 @@ use super::{
     repo,
 };
 use crate::{SCHEMA, clients::Clients, config::ShippingAmounts, error::Error};
+
+/// Creations and payments that a process has in progress at once. A core makes a few hundred a second: more would
+/// wait for each other, and end after their callers have given up.
+const MAX_PAYMENTS: usize = 64;
 
 /// The result of an action: the order, encoded as it is recorded under an idempotency key.
 pub(crate) type OrderReply = Reply<wire::Order>;
@@ -52,6 +58,7 @@ pub(crate) struct Orders {
     seller_name: Arc<str>,
     drafts: Group<StoreDrafts>,
     settlements: Group<WriteSettlements>,
+    payments: Arc<Semaphore>,
 }
 
 impl Orders {
@@ -66,6 +73,7 @@ impl Orders {
         Self {
             drafts: Group::new(pool.clone(), StoreDrafts),
             settlements: Group::new(pool.clone(), WriteSettlements),
+            payments: Arc::new(Semaphore::new(MAX_PAYMENTS)),
             pool,
             clients,
             clock,
@@ -73,6 +81,14 @@ impl Orders {
             shipping: Arc::new(shipping),
             seller_name: seller_name.into(),
         }
+    }
+
+    /// Admits a creation or payment, or refuses it where so many are in progress that it would be late.
+    fn admit(&self) -> Result<SemaphorePermit<'_>, Error> {
+        self.payments.try_acquire().map_err(|_none_left| {
+            let failure = Failure::new(Code::Unavailable, "too many orders are being placed");
+            failure.retry_after(Duration::from_secs(1)).into()
+        })
     }
 
     /// Finds the recorded reply of the key, if its request had its effect before.

@@ -17,6 +17,7 @@ impl Orders {
         key: Option<&Key>,
         command: PayOrder,
     ) -> Result<OrderReply, Error> {
+        let _admitted = self.admit()?;
         if let Some(reply) = self.find_replay(key).await? {
             return Ok(reply);
         }

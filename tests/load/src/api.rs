@@ -1,7 +1,7 @@
 //! A client of the public REST API.
 
 use anyhow::ensure;
-use reqwest::{Client, RequestBuilder};
+use reqwest::{Client, RequestBuilder, StatusCode};
 use serde_json::Value;
 
 use crate::environment::Environment;
@@ -33,6 +33,14 @@ impl Api {
         }
     }
 
+    /// Returns a client with another API key.
+    pub fn with_key(&self, key: String) -> Self {
+        Self {
+            key,
+            ..self.clone()
+        }
+    }
+
     fn url(&self, path: &str) -> String {
         format!("{}{path}", self.base)
     }
@@ -57,23 +65,32 @@ impl Api {
     }
 }
 
-/// Sends a request. Returns the body, or else the status with the code and detail of the problem, or why there
-/// is no response.
-pub async fn send(request: RequestBuilder) -> Result<String, String> {
+/// Why a request has failed.
+#[derive(Debug)]
+pub struct Failure {
+    /// The status of the response, if there was one.
+    pub status: Option<StatusCode>,
+    /// The status with the code and detail of the problem, or why there is no response.
+    pub reason: String,
+}
+
+/// Sends a request, and returns the body of the response.
+pub async fn send(request: RequestBuilder) -> Result<String, Failure> {
     let sent = async {
         let response = request.send().await?;
         Ok((response.status(), response.text().await?))
     };
-    let (status, body) = sent
-        .await
-        .map_err(|error: reqwest::Error| format!("{:#}", anyhow::Error::from(error)))?;
+    let (status, body) = sent.await.map_err(|error: reqwest::Error| Failure {
+        status: None,
+        reason: format!("{:#}", anyhow::Error::from(error)),
+    })?;
     if status.is_success() {
         return Ok(body);
     }
     let problem: Value = serde_json::from_str(&body).unwrap_or_default();
-    let status = status.as_u16();
-    Err(format!(
-        "{status} {} {}",
-        problem["code"], problem["detail"]
-    ))
+    let (code, detail) = (&problem["code"], &problem["detail"]);
+    Err(Failure {
+        status: Some(status),
+        reason: format!("{} {code} {detail}", status.as_u16()),
+    })
 }

@@ -3,6 +3,7 @@
 
 mod api;
 mod catalogue;
+mod cost;
 mod debits;
 mod edge;
 mod environment;
@@ -11,24 +12,29 @@ mod fixture;
 mod heavy_page;
 mod idle;
 mod kills;
+mod latency;
 mod ledger;
 mod lists;
 mod machine;
-mod orders;
 mod outage;
 mod passwords;
 mod product_read;
 mod races;
+mod rest;
 mod revocations;
 mod rollout;
 mod rpc;
 mod starts;
 mod table;
+mod target;
 mod tracing;
+mod wal;
 mod walk;
 mod webhooks;
 
 use clap::{Args, Parser, Subcommand};
+
+use self::rest::Benchmark;
 
 #[derive(Debug, Parser)]
 #[command(about = "Measures a stack of its own; build it with --release first")]
@@ -87,8 +93,14 @@ enum Bench {
     Catalogue(Server),
     /// Pages of 100 orders with 200 lines each, and the memory of the processes that answer them.
     HeavyPage(Server),
-    /// Orders that are created and paid, beside reads of a product.
-    Orders(orders::Arguments),
+    /// Orders that are created and paid in one request, beside reads of a product.
+    Checkout(rest::Arguments),
+    /// Pages of 30 of 3 000 products, beside reads of a product.
+    ProductList(rest::Arguments),
+    /// Reads of a product.
+    ProductRead(rest::Arguments),
+    /// 60 % reads of a product, 25 % pages of products, 10 % orders created and paid, 5 % reads of an order.
+    Mixed(rest::Arguments),
     /// The CPU time of a read through REST, over gRPC, and of a hello world.
     Edge(Server),
     /// The CPU time of a read on a stack that exports traces, and on one that does not.
@@ -143,7 +155,18 @@ fn main() -> anyhow::Result<()> {
         Program::Bench(Bench::HeavyPage(server)) => runtime.block_on(heavy_page::run(server)),
         Program::Bench(Bench::Edge(server)) => runtime.block_on(edge::run(server)),
         Program::Bench(Bench::Tracing(arguments)) => runtime.block_on(tracing::run(arguments)),
-        Program::Bench(Bench::Orders(arguments)) => runtime.block_on(orders::run(arguments)),
+        Program::Bench(Bench::Checkout(arguments)) => {
+            runtime.block_on(rest::run(Benchmark::Checkout, arguments))
+        }
+        Program::Bench(Bench::ProductList(arguments)) => {
+            runtime.block_on(rest::run(Benchmark::ProductList, arguments))
+        }
+        Program::Bench(Bench::ProductRead(arguments)) => {
+            runtime.block_on(rest::run(Benchmark::ProductRead, arguments))
+        }
+        Program::Bench(Bench::Mixed(arguments)) => {
+            runtime.block_on(rest::run(Benchmark::Mixed, arguments))
+        }
         Program::Hello => runtime.block_on(edge::hello()),
         Program::Bench(Bench::Lists(server)) => runtime.block_on(lists::run(server)),
         Program::Starts(arguments) => starts::run(&arguments),

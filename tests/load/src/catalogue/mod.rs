@@ -44,6 +44,13 @@ pub async fn run(server: Server) -> anyhow::Result<()> {
     table.check_bounds()
 }
 
+/// Creates so many products of all categories.
+pub async fn create_products(api: &Api, count: u32) -> anyhow::Result<()> {
+    let references = References::create(api).await?;
+    bulk::import_products(api, 0..count, &references).await?;
+    Ok(())
+}
+
 impl References {
     async fn create(api: &Api) -> anyhow::Result<Self> {
         let rate = json!({ "name": "VAT", "rate": "20" });

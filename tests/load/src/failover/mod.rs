@@ -121,7 +121,7 @@ async fn create_orders(fixture: Fixture, duration: Duration) -> anyhow::Result<O
 async fn create_order(request: RequestBuilder) -> anyhow::Result<Result<String, String>> {
     let body = match api::send(request).await {
         Ok(body) => body,
-        Err(error) => return Ok(Err(error)),
+        Err(failure) => return Ok(Err(failure.reason)),
     };
     let body: Value = serde_json::from_str(&body)?;
     let id = body["data"]["id"].as_str().context("an order has an id")?;

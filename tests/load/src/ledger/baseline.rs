@@ -12,8 +12,8 @@ use anyhow::{Context as _, ensure};
 use sqlx::PgConnection;
 use tokio::process::Command;
 
-use super::{Arguments, System, Workload, cost::Snapshot, measure::Measured};
-use crate::environment::Environment;
+use super::{Arguments, System, Workload, measure::Measured};
+use crate::{cost::Snapshot, environment::Environment, latency};
 
 /// A ledger in a database of its own on the same server.
 #[derive(Debug)]
@@ -124,7 +124,7 @@ impl Baseline {
         let after = Snapshot::take(environment).await?;
         let errors = String::from_utf8_lossy(&output.stderr);
         ensure!(output.status.success(), "pgbench: {errors}");
-        let mut latencies = Measured::latencies()?;
+        let mut latencies = latency::histogram()?;
         read_logs(&scratch, |micros| latencies.saturating_record(micros))?;
         fs::remove_dir_all(&scratch)?;
         Ok(Some(Measured {

@@ -7,20 +7,22 @@ use std::{
 };
 
 use hdrhistogram::Histogram;
-use platform::ids::Ids;
-use proto::wallet::v1::ledger_service_client::LedgerServiceClient;
+use platform::{error::Failure, ids::Ids};
+use proto::wallet::v1::{
+    PostManyRequest, PostRequest, ledger_service_client::LedgerServiceClient,
+    post_result::Result as Outcome,
+};
 use tokio::{
     task::JoinSet,
     time::{Instant, sleep_until},
 };
 use tonic::transport::Channel;
 
-use super::{
-    cost::{Costs, Snapshot},
-    workload::Workload,
-};
+use super::workload::Workload;
 use crate::{
+    cost::{Costs, Snapshot},
     environment::Environment,
+    latency,
     rpc::{self, Token},
 };
 
@@ -51,13 +53,6 @@ pub struct Events {
     pub pending: i64,
 }
 
-impl Measured {
-    /// Returns an empty histogram: up to a minute, three digits.
-    pub fn latencies() -> anyhow::Result<Histogram<u64>> {
-        Ok(Histogram::new_with_bounds(1, 60_000_000, 3)?)
-    }
-}
-
 /// Connections to wallet-svc and what its requests need.
 #[derive(Debug, Clone)]
 pub struct Route {
@@ -66,6 +61,8 @@ pub struct Route {
     token: Token,
     default_wallet: String,
     ids: Ids,
+    /// Payments of a request.
+    batch: u32,
 }
 
 impl Route {
@@ -74,6 +71,7 @@ impl Route {
         environment: &Environment,
         workload: Workload,
         replicas: usize,
+        batch: u32,
     ) -> anyhow::Result<Self> {
         let token = rpc::ledger_token(environment).await?;
         let channels = rpc::wallets(environment, replicas, CONNECTIONS).await?;
@@ -84,7 +82,39 @@ impl Route {
             token,
             default_wallet,
             ids: Ids::system(),
+            batch,
         })
+    }
+
+    fn payment(&self) -> PostRequest {
+        let operation = format!("order:{}:pay:1", self.ids.uuid());
+        self.workload.payment(operation, &self.default_wallet)
+    }
+
+    /// Sends a request, and returns the failures of its payments, each with how many.
+    async fn send(&self, client: &mut LedgerServiceClient<Channel>) -> BTreeMap<String, u32> {
+        if self.batch == 1 {
+            let payment = rpc::authorized(self.payment(), &self.token);
+            let failed = client.post(payment).await.err();
+            return failed
+                .map(|status| (rpc::reason(&status).to_owned(), 1))
+                .into_iter()
+                .collect();
+        }
+        let operations = (0..self.batch).map(|_| self.payment()).collect();
+        let request = rpc::authorized(PostManyRequest { operations }, &self.token);
+        let results = match client.post_many(request).await {
+            Ok(response) => response.into_inner().results,
+            Err(status) => return BTreeMap::from([(rpc::reason(&status).to_owned(), self.batch)]),
+        };
+        let mut failures = BTreeMap::new();
+        for result in results {
+            if let Some(Outcome::Error(error)) = result.result {
+                let code = Failure::from_item_status(&error).code;
+                *failures.entry(code.as_str().to_owned()).or_default() += 1;
+            }
+        }
+        failures
     }
 }
 
@@ -104,7 +134,7 @@ pub async fn measure(
     let begin = Instant::now() + warm_up;
     let window = begin..begin + seconds;
     let tally = Arc::new(Mutex::new(Tally {
-        latencies: Measured::latencies()?,
+        latencies: latency::histogram()?,
         errors: BTreeMap::new(),
     }));
     let mut loops = JoinSet::new();
@@ -145,24 +175,18 @@ async fn pay(
 ) {
     let mut client = LedgerServiceClient::new(channel);
     while Instant::now() < window.end {
-        let operation = format!("order:{}:pay:1", route.ids.uuid());
-        let payment = route.workload.payment(operation, &route.default_wallet);
         let sent = Instant::now();
-        let response = client.post(rpc::authorized(payment, &route.token)).await;
+        let failures = route.send(&mut client).await;
         let received = Instant::now();
         if !window.contains(&received) {
             continue;
         }
         let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
-        match response {
-            Ok(_) => {
-                let micros = (received - sent).as_micros().try_into().unwrap_or(u64::MAX);
-                tally.latencies.saturating_record(micros);
-            }
-            Err(status) => {
-                let reason = rpc::reason(&status).to_owned();
-                *tally.errors.entry(reason).or_default() += 1;
-            }
+        let failed: u32 = failures.values().sum();
+        let posted = route.batch.saturating_sub(failed);
+        latency::record_n(&mut tally.latencies, received - sent, posted);
+        for (reason, count) in failures {
+            *tally.errors.entry(reason).or_default() += u64::from(count);
         }
     }
 }

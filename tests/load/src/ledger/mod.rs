@@ -2,7 +2,6 @@
 //! in the same Postgres.
 
 mod baseline;
-pub mod cost;
 mod measure;
 mod report;
 mod settings;
@@ -21,9 +20,9 @@ use self::{
     workload::Workload,
 };
 use crate::{
-    Server,
+    Server, cost,
     environment::{Environment, Options},
-    machine,
+    machine, wal,
 };
 
 /// Options of `load bench ledger`.
@@ -38,6 +37,9 @@ pub struct Arguments {
     /// Requests in flight, one point each.
     #[arg(long, value_delimiter = ',', default_value = "1,16,64,256")]
     in_flight: Vec<u32>,
+    /// Transfers of each request: with more than one, in flight are requests of `PostMany`.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    batch: u32,
     /// Who pays whom.
     #[arg(long, value_delimiter = ',', default_value = "hot,random")]
     workload: Vec<Workload>,
@@ -78,7 +80,7 @@ pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
         workload.seed(&environment).await?;
     }
     let baselines = Baseline::set_up(&environment, &arguments).await?;
-    settings::warm_up(&environment).await?;
+    wal::allocate(&environment).await?;
     settings::check_and_print(&environment, &baselines).await?;
     let mut report = Report::default();
     for &workload in &arguments.workload {
@@ -119,7 +121,7 @@ async fn measure_guerdon(
     let mut points = Vec::new();
     for &in_flight in &arguments.in_flight {
         eprintln!("{workload}, {system}, {in_flight} in flight …");
-        let route = Route::open(environment, workload, replicas).await?;
+        let route = Route::open(environment, workload, replicas, arguments.batch).await?;
         let (warm_up, seconds) = (arguments.warm_up(), arguments.seconds());
         let measured = measure(environment, route, in_flight, warm_up, seconds).await?;
         let point = Point::new(workload, system, in_flight, measured);

@@ -6,7 +6,11 @@ use super::{
     measure::{Events, Measured},
     workload::Workload,
 };
-use crate::machine;
+use crate::{
+    latency::{self, count},
+    machine,
+    target::{at_least, at_most},
+};
 
 /// A measured ledger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,7 +67,7 @@ impl Point {
     }
 
     fn millis(&self, quantile: f64) -> f64 {
-        count(self.measured.latencies.value_at_quantile(quantile)) / 1000.0
+        latency::millis(&self.measured.latencies, quantile)
     }
 
     /// Converts CPU seconds into CPU seconds per 1 000 transfers.
@@ -80,10 +84,6 @@ impl Point {
             errors.join(", ")
         }
     }
-}
-
-fn count(number: u64) -> f64 {
-    u32::try_from(number).map_or(f64::from(u32::MAX), f64::from)
 }
 
 /// All points of a run.
@@ -221,30 +221,4 @@ fn sessions(point: &Point) -> String {
         .map(|(name, spent)| format!("{name} {:.3}", point.each(**spent)))
         .collect();
     parts.join(", ")
-}
-
-fn at_least(what: &str, value: Option<f64>, target: f64) {
-    print_target(what, value, ">=", target, |value| value / target);
-}
-
-fn at_most(what: &str, value: Option<f64>, target: f64) {
-    print_target(what, value, "<=", target, |value| target / value);
-}
-
-/// Prints a line, unless nothing was measured.
-fn print_target(
-    what: &str,
-    value: Option<f64>,
-    sign: &str,
-    target: f64,
-    share: impl Fn(f64) -> f64,
-) {
-    let Some(value) = value else { return };
-    let share = share(value);
-    let result = if share >= 1.0 {
-        "reached".to_owned()
-    } else {
-        format!("{share:.2} of the target")
-    };
-    println!("{what:<30}{value:>10.2} {sign} {target:<8} {result}");
 }

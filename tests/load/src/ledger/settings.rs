@@ -1,8 +1,7 @@
-//! The state of Postgres that decides the cost of a commit: durable, warmed up, and the same for all
-//! ledgers.
+//! The settings of Postgres that decide the cost of a commit: durable, and the same for all ledgers.
 
 use anyhow::ensure;
-use sqlx::{Connection as _, Executor as _, PgConnection};
+use sqlx::{Connection as _, PgConnection};
 use stack::Service;
 
 use super::baseline::Baseline;
@@ -10,28 +9,6 @@ use crate::{environment::Environment, machine};
 
 const NAMES: &str = "checkpoint_timeout, commit_delay, fsync, full_page_writes, max_wal_size, \
      min_wal_size, server_version, shared_buffers, synchronous_commit, wal_compression, wal_level, wal_sync_method";
-
-/// Files of the write-ahead log that are there before anything is measured. A server that has run for
-/// a while recycles its old ones; a new one has to make each, 16 MB, while all commits wait.
-const LOG_FILES: usize = 48;
-
-/// Brings a new server into the state of one that has run for a while.
-pub async fn warm_up(environment: &Environment) -> anyhow::Result<()> {
-    let mut conn = environment.connect(None).await?;
-    for statement in [
-        "alter system set min_wal_size = '1GB'",
-        "select pg_reload_conf()",
-        "vacuum analyze",
-    ] {
-        conn.execute(statement).await?;
-    }
-    for _ in 0..LOG_FILES {
-        conn.execute("select pg_logical_emit_message(false, 'load', ''), pg_switch_wal()")
-            .await?;
-    }
-    conn.execute("checkpoint").await?;
-    Ok(())
-}
 
 /// Prints the settings, and the cores and load of the machine.
 pub async fn check_and_print(

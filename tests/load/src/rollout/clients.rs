@@ -12,7 +12,10 @@ use tokio::{
     time::{MissedTickBehavior, interval},
 };
 
-use crate::{api, fixture::Fixture};
+use crate::{
+    api::{self, Failure},
+    fixture::Fixture,
+};
 
 /// How many clients there are.
 pub const COUNT: usize = 8;
@@ -66,13 +69,13 @@ async fn send(
         }
         let started = Instant::now();
         if number % REQUESTS_PER_ORDER == 0 {
-            let error = api::send(fixture.order(buyer)).await.err();
+            let failure = api::send(fixture.order(buyer)).await.err();
             counts.orders.record(micros_since(started)?)?;
-            counts.note("POST /orders", error);
+            counts.note("POST /orders", failure);
         } else {
-            let error = api::send(fixture.read()).await.err();
+            let failure = api::send(fixture.read()).await.err();
             counts.reads.record(micros_since(started)?)?;
-            counts.note("GET /products/:id", error);
+            counts.note("GET /products/:id", failure);
         }
     }
     Ok(counts)
@@ -98,12 +101,10 @@ impl Counts {
         })
     }
 
-    fn note(&mut self, request: &str, error: Option<String>) {
-        if let Some(error) = error {
-            *self
-                .errors
-                .entry(format!("{request}: {error}"))
-                .or_default() += 1;
+    fn note(&mut self, request: &str, failure: Option<Failure>) {
+        if let Some(Failure { reason, .. }) = failure {
+            let error = format!("{request}: {reason}");
+            *self.errors.entry(error).or_default() += 1;
         }
     }
 

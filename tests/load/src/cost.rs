@@ -1,4 +1,4 @@
-//! CPU time by process and by Postgres session while a point is measured.
+//! CPU time by process and by Postgres session while something is measured.
 
 use std::collections::BTreeMap;
 

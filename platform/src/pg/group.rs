@@ -12,13 +12,16 @@ use std::{
 
 use futures::{FutureExt as _, future::join_all};
 use sqlx::{PgConnection, PgPool};
-use tokio::sync::oneshot;
+use tokio::{sync::oneshot, time::Instant};
 
 use super::{tx, within};
 use crate::error::{Code, Failure};
 
-/// Transactions at a time: while one waits for the disk, the next is written.
+/// Transactions at a time. The second is begun only while the first is [`SLOW`]: what shares one transaction costs
+/// less than two, and a commit waits for the disk no longer than what arrives meanwhile would wait for the processor.
 const WRITERS: usize = 2;
+/// How long a transaction may keep others waiting: one of its items may need a row that somebody has locked.
+const SLOW: Duration = Duration::from_millis(50);
 /// The most requests of a transaction.
 const MAX_SIZE: usize = 64;
 /// The most requests that wait: a tenth of a second of work. A caller's deadline is not looked at again once its
@@ -71,6 +74,8 @@ struct Queue<W: GroupWrite> {
     waiting: Vec<Request<W>>,
     /// Tasks that take what waits until nothing does.
     writers: usize,
+    /// When one of them took requests last.
+    taken_at: Instant,
 }
 
 struct Request<W: GroupWrite> {
@@ -106,6 +111,7 @@ impl<W: GroupWrite> Group<W> {
         let queue = Mutex::new(Queue {
             waiting: Vec::new(),
             writers: 0,
+            taken_at: Instant::now(),
         });
         Self(Arc::new(Inner { pool, write, queue }))
     }
@@ -130,7 +136,8 @@ impl<W: GroupWrite> Inner<W> {
             return Err(GroupError::Full);
         }
         queue.waiting.push(request);
-        let starts = queue.writers < WRITERS;
+        let is_slow = queue.taken_at.elapsed() > SLOW;
+        let starts = queue.writers == 0 || (is_slow && queue.writers < WRITERS);
         queue.writers += usize::from(starts);
         Ok(starts)
     }
@@ -143,6 +150,7 @@ impl<W: GroupWrite> Inner<W> {
             queue.writers -= 1;
             return None;
         }
+        queue.taken_at = Instant::now();
         Some(queue.waiting.drain(..size).collect())
     }
 

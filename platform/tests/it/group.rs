@@ -1,11 +1,16 @@
 //! Writes that share transactions.
 
+use std::time::Duration;
+
 use futures::future::{FutureExt as _, join_all};
 use platform::{
     error::{Code, Failure},
-    pg::{Group, GroupError, GroupWrite},
+    pg::{self, Group, GroupError, GroupWrite},
 };
 use sqlx::{PgConnection, PgPool};
+use tokio::task::JoinSet;
+
+use crate::harness::TIMEOUT;
 
 const PANICS: i32 = 99;
 
@@ -50,8 +55,35 @@ async fn requests_that_wait_share_a_transaction(pool: PgPool) {
     transactions.sort_unstable();
     transactions.dedup();
     assert_eq!(stored(&pool).await, (0..20).collect::<Vec<_>>());
-    // There are two writers.
     assert!(transactions.len() <= 2, "{transactions:?}");
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_transaction_that_waits_for_a_lock_does_not_hold_up_the_others(pool: PgPool) {
+    let group = group(&pool).await;
+    let mut blocker = pg::tx(&pool).await.unwrap();
+    let lock = sqlx::query("insert into numbers (n) values (1)");
+    lock.execute(&mut *blocker).await.unwrap();
+    let mut blocked = Box::pin(group.write(1));
+    assert!(blocked.as_mut().now_or_never().is_none());
+    let mut others = JoinSet::new();
+    let mut arrivals = tokio::time::interval(Duration::from_millis(10));
+    let other = async {
+        for n in PANICS + 1.. {
+            let group = group.clone();
+            others.spawn(async move { group.write(n).await });
+            tokio::select! {
+                _ = arrivals.tick() => {}
+                Some(written) = others.join_next() => return written.unwrap(),
+            }
+        }
+        unreachable!("numbers do not end")
+    };
+    let written = tokio::time::timeout(TIMEOUT, other).await.unwrap();
+    written.unwrap();
+    assert!(blocked.as_mut().now_or_never().is_none());
+    blocker.rollback().await.unwrap();
+    blocked.await.unwrap();
 }
 
 #[sqlx::test(migrations = false)]

@@ -57,6 +57,9 @@ impl Recorder {
         conn: &mut PgConnection,
         events: &[PublicEvent],
     ) -> Result<(), Failure> {
+        if events.is_empty() {
+            return Ok(());
+        }
         let webhooks = deliveries::subscriptions_in_tx(conn).await?;
         let has_webhooks = !webhooks.is_empty();
         self.has_webhooks.store(has_webhooks, Ordering::Relaxed);

@@ -49,6 +49,7 @@ async fn a_refused_immediate_payment_leaves_no_order(pool: PgPool) {
 #[sqlx::test(migrator = "orders_svc::MIGRATOR")]
 async fn orders_that_would_be_late_are_refused_at_once(pool: PgPool) {
     let app = TestApp::start(pool).await;
+    let unpaid = app.unpaid_order("0.10").await;
     let product = app.add_product("0.10", "0", "0");
     let mut cart = app.cart(&[(&product, 1)]);
     cart.wallet_id = Some(app.user.primary_wallet_id.clone());
@@ -65,6 +66,8 @@ async fn orders_that_would_be_late_are_refused_at_once(pool: PgPool) {
         let refused = app.admin().create(cart.clone()).await;
         let failure = assert_refused(refused, Code::Unavailable, &[]);
         assert!(failure.retry_after.is_some());
+        let refused = app.admin().pay(&unpaid.id, None).await;
+        assert_refused(refused, Code::Unavailable, &[]);
         app.peers.set_ledger(LedgerMode::Works);
         eventually("all are paid", TIMEOUT, async || {
             app.peers.post_may_continue.notify_waiters();
@@ -75,6 +78,7 @@ async fn orders_that_would_be_late_are_refused_at_once(pool: PgPool) {
     let (placed, ()) = tokio::join!(in_progress, meanwhile);
     assert!(placed.into_iter().all(|order| order.is_ok()));
     app.admin().create(cart).await.unwrap();
+    app.admin().pay(&unpaid.id, None).await.unwrap();
     app.assert_settled().await;
 }
 

@@ -17,8 +17,8 @@ use tokio::{sync::oneshot, time::Instant};
 use super::{tx, within};
 use crate::error::{Code, Failure};
 
-/// Transactions at a time. The second is begun only while the first is [`SLOW`]: what shares one transaction costs
-/// less than two, and a commit waits for the disk no longer than what arrives meanwhile would wait for the processor.
+/// Transactions at a time. A second one beside each would halve the number of requests that share one, and cost
+/// more than it saves in waiting for the disk: it is begun only while the first is [`SLOW`].
 const WRITERS: usize = 2;
 /// How long a transaction may keep others waiting: one of its items may need a row that somebody has locked.
 const SLOW: Duration = Duration::from_millis(50);

@@ -41,7 +41,7 @@ use crate::{SCHEMA, clients::Clients, config::ShippingAmounts, error::Error};
 
 /// Creations and payments that a process has in progress at once. A core makes a few hundred a second: more would
 /// wait for each other, and end after their callers have given up.
-const MAX_PAYMENTS: usize = 64;
+const MAX_IN_PROGRESS: usize = 64;
 
 /// The result of an action: the order, encoded as it is recorded under an idempotency key.
 pub(crate) type OrderReply = Reply<wire::Order>;
@@ -58,7 +58,7 @@ pub(crate) struct Orders {
     seller_name: Arc<str>,
     drafts: Group<StoreDrafts>,
     settlements: Group<WriteSettlements>,
-    payments: Arc<Semaphore>,
+    in_progress: Arc<Semaphore>,
 }
 
 impl Orders {
@@ -73,7 +73,7 @@ impl Orders {
         Self {
             drafts: Group::new(pool.clone(), StoreDrafts),
             settlements: Group::new(pool.clone(), WriteSettlements),
-            payments: Arc::new(Semaphore::new(MAX_PAYMENTS)),
+            in_progress: Arc::new(Semaphore::new(MAX_IN_PROGRESS)),
             pool,
             clients,
             clock,
@@ -85,7 +85,7 @@ impl Orders {
 
     /// Admits a creation or payment, or refuses it where so many are in progress that it would be late.
     fn admit(&self) -> Result<SemaphorePermit<'_>, Error> {
-        self.payments.try_acquire().map_err(|_none_left| {
+        self.in_progress.try_acquire().map_err(|_none_left| {
             let failure = Failure::new(Code::Unavailable, "too many orders are being placed");
             failure.retry_after(Duration::from_secs(1)).into()
         })

@@ -20,6 +20,7 @@ use tokio::time::{Instant, sleep, timeout};
 pub(crate) use errors::is_canceled;
 pub use errors::{ensure_affected, is_transient, on_constraint, retry_serialization};
 pub use group::{Group, GroupError, GroupWrite};
+use pool::PLAN_FOR_VALUES;
 pub use pool::{Options, connect};
 pub use server::{UnsupportedServer, is_reachable, wait_until_ready};
 
@@ -102,17 +103,17 @@ pub async fn tx(pool: &PgPool) -> Result<Transaction<'static, Postgres>, sqlx::E
         .unwrap_or_else(|_stopped| Err(sqlx::Error::WorkerCrashed))
 }
 
-/// Begins a read-only transaction in which a statement may run for `limit`. Dropping it rolls it back. A
-/// caller that is cancelled here leaves the connection in it; the pool discards such a connection.
+/// Begins a read-only transaction in which a statement may run for `limit`, planned for its values. Dropping
+/// it rolls it back. A caller that is cancelled here leaves the connection in it; the pool discards such a
+/// connection.
 pub(crate) async fn read_only_within(
     limit: Duration,
     connection: &mut PgConnection,
 ) -> Result<Transaction<'_, Postgres>, sqlx::Error> {
     let millis = limit.as_millis();
-    // A list is planned for its values: which index is best depends on them.
     let set = format!(
         "set local transaction_read_only = on; set local statement_timeout = {millis}; \
-         set local plan_cache_mode = auto"
+         {PLAN_FOR_VALUES}"
     );
     if connection.is_in_transaction() {
         let mut savepoint = connection.begin().await?;

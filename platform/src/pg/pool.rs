@@ -21,6 +21,26 @@ const KEEPALIVE: [(&str, &str); 4] = [
     ("tcp_user_timeout", "10s"),
 ];
 
+/// How statements are planned: once a session, to find each row by its key.
+///
+/// By default, Postgres plans each execution of a statement that takes arrays, which costs as much as to
+/// execute it. A plan that is kept has to be good for a table of any size: one made while the table was
+/// nearly empty would otherwise read all of it until the table is analyzed. The checks of foreign keys are
+/// planned so, too.
+const PLANS: [(&str, &str); 5] = [
+    ("plan_cache_mode", "force_generic_plan"),
+    ("enable_seqscan", "off"),
+    ("enable_hashjoin", "off"),
+    ("enable_mergejoin", "off"),
+    // Compiling a statement takes longer than all its executions.
+    ("jit", "off"),
+];
+
+/// Plans the statements of a transaction for their values, in any way: those of lists, whose filters differ
+/// in how many rows they leave.
+pub(super) const PLAN_FOR_VALUES: &str = "set local plan_cache_mode = force_custom_plan; \
+     set local enable_seqscan = on; set local enable_hashjoin = on; set local enable_mergejoin = on";
+
 /// Settings of a pool. `Options::new` has the values of a service.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -51,12 +71,9 @@ impl Options {
         }
     }
 
-    fn settings(&self) -> [(&'static str, String); 4] {
+    fn timeouts(&self) -> [(&'static str, String); 3] {
         let millis = |timeout: Duration| format!("{}ms", timeout.as_millis());
         [
-            // A statement is planned once a session. By default, Postgres plans each execution of one that takes
-            // arrays, which costs as much as to execute it.
-            ("plan_cache_mode", "force_generic_plan".to_owned()),
             ("statement_timeout", millis(self.statement_timeout)),
             ("lock_timeout", millis(self.lock_timeout)),
             (
@@ -71,7 +88,8 @@ impl Options {
 pub fn connect(url: &str, options: &Options) -> Result<PgPool, sqlx::Error> {
     let server = PgConnectOptions::from_str(url)?
         .application_name(options.application_name)
-        .options(options.settings())
+        .options(PLANS)
+        .options(options.timeouts())
         .options(KEEPALIVE);
     Ok(PgPoolOptions::new()
         .max_connections(options.max_connections)

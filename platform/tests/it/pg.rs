@@ -14,7 +14,7 @@ use platform::{
     testing::eventually,
 };
 use sqlx::{
-    ConnectOptions as _, PgPool,
+    AssertSqlSafe, ConnectOptions as _, PgPool, Row as _,
     postgres::{PgConnectOptions, PgPoolOptions},
 };
 use tokio::{sync::Barrier, task::yield_now};
@@ -36,6 +36,35 @@ async fn number(pool: &PgPool, sql: &'static str) -> i64 {
 
 async fn execute(pool: &PgPool, sql: &'static str) {
     sqlx::raw_sql(sql).execute(pool).await.unwrap();
+}
+
+/// A plan is kept, and the table may have a million rows an hour later.
+#[sqlx::test(migrations = false)]
+async fn plans_made_for_few_rows_find_each_by_its_key(_: PgPoolOptions, options: PgConnectOptions) {
+    let one = pool(&options, 1);
+    execute(
+        &one,
+        "create table few (id integer primary key, n integer);
+         insert into few select n, n from generate_series(1, 10) as n;
+         analyze few;
+         prepare find (integer[]) as select n from few where id = any($1);
+         prepare change (integer[]) as
+             update few set n = given.id from unnest($1) as given (id) where few.id = given.id",
+    )
+    .await;
+    for statement in ["find", "change"] {
+        let explain = AssertSqlSafe(format!("explain execute {statement} ('{{1, 2, 3}}')"));
+        let plan: Vec<String> = sqlx::raw_sql(explain)
+            .fetch_all(&one)
+            .await
+            .unwrap()
+            .iter()
+            .map(|line| line.get(0))
+            .collect();
+        let plan = plan.join("\n");
+        assert!(plan.contains("few_pkey"), "{plan}");
+        assert!(plan.contains("Index Cond"), "{plan}");
+    }
 }
 
 #[sqlx::test(migrations = false)]

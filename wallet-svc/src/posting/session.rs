@@ -34,9 +34,6 @@ impl Session {
 /// Its limits are shorter than those of requests, because all postings wait for the worker: a locked
 /// row or a lost connection may hold them up for a moment only. What the server keeps open for a lost
 /// connection has to end before the batch is given up.
-///
-/// Plans are made once, since the arrays of two batches differ in length only, and find each row by
-/// its key: the planner cannot know how few rows of a table a batch reads.
 pub(crate) fn connect(url: &str) -> Result<PgPool, sqlx::Error> {
     let options = pg::Options {
         max_connections: 2,
@@ -46,12 +43,5 @@ pub(crate) fn connect(url: &str) -> Result<PgPool, sqlx::Error> {
         idle_in_transaction_timeout: Duration::from_secs(2),
         ..pg::Options::new("wallet-svc posting")
     };
-    let separator = if url.contains('?') { '&' } else { '?' };
-    let url = format!(
-        "{url}{separator}options[plan_cache_mode]=force_generic_plan\
-         &options[enable_seqscan]=off\
-         &options[enable_hashjoin]=off\
-         &options[enable_mergejoin]=off"
-    );
-    pg::connect(&url, &options)
+    pg::connect(url, &options)
 }

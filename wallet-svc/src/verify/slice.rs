@@ -32,8 +32,8 @@ struct Row {
     last_sequence: Option<i64>,
 }
 
-/// Checks the next rows after a position, under limits of its own. Each row is found by its key, and
-/// compiling the statement would take a hundred times as long as a slice.
+/// Checks the next rows after a position, under limits of its own. Each row is found by its key, as the
+/// sessions of the pool are set; rows of two tables may be joined in any way.
 pub(super) async fn check_slice(
     pool: &PgPool,
     position: &Position,
@@ -45,8 +45,8 @@ pub(super) async fn check_slice(
          set local statement_timeout = '10s';
          set local plan_cache_mode = auto;
          set local max_parallel_workers_per_gather = 0;
-         set local enable_seqscan = off;
-         set local jit = off",
+         set local enable_hashjoin = on;
+         set local enable_mergejoin = on",
     );
     pg::bounded(settings.execute(&mut *tx)).await?;
     let Position { table, after } = position;

@@ -2,7 +2,10 @@ use proto::{
     common::v1::Sort,
     lists::{Class, Field, ListTable, asc},
 };
-use sqlx::{Connection as _, PgPool};
+use sqlx::{
+    ConnectOptions as _, Connection as _, PgPool,
+    postgres::{PgConnectOptions, PgPoolOptions},
+};
 
 use super::*;
 use crate::list::Key;
@@ -101,6 +104,21 @@ async fn a_page_of_small_rows_says_one_cursor(pool: PgPool) {
     let mut whole = page(&pool, None).await;
     whole.truncate(0);
     assert_eq!(whole.rows.len(), 1);
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_list_is_planned_for_its_values(_: PgPoolOptions, options: PgConnectOptions) {
+    let url = options.to_url_lossy();
+    let pool = pg::connect(url.as_str(), &pg::Options::new("platform-tests")).unwrap();
+    texts(&pool, &[1]).await;
+    let settings = "concat_ws(' ', current_setting('plan_cache_mode'),
+         current_setting('enable_seqscan'), current_setting('enable_hashjoin'),
+         current_setting('enable_mergejoin')) as text";
+    let list = List::new(&TEXTS, "texts", Key::Text("n")).select(settings);
+    let mut conn = pool.acquire().await.unwrap();
+    let page = list.fetch(&mut conn, &ListRequest::default()).await;
+    let page: Page<(String,)> = page.unwrap();
+    assert_eq!(page.rows[0].0, "force_custom_plan on on on");
 }
 
 /// A list whose statement runs for as long as the table's text says.

@@ -114,7 +114,11 @@ pub(super) async fn lock_bonuses(
         "/* posting.lock_bonuses */
          select order_id, beneficiary, wallet_id, asset_code, granted, revoked, credited, owed, version, created_at
          from wallet.order_bonuses
-         where order_id = any($1) or (owed > 0 and wallet_id = any($2))
+         where (order_id, beneficiary) in (
+             select order_id, beneficiary from wallet.order_bonuses where order_id = any($1)
+             union
+             select order_id, beneficiary from wallet.order_bonuses
+             where owed > 0 and wallet_id = any($2))
          order by order_id, beneficiary
          for update",
         orders as _,

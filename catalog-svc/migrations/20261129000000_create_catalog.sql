@@ -113,7 +113,9 @@ create table catalog.products (
     constraint products_custom_data_check check (octet_length(custom_data) <= 16384),
     constraint products_version_check check (version > 0)
 );
-create index products_rank_idx on catalog.products (rank, id) where deleted_at is null;
+-- Lists of shops count the visible ones.
+create index products_rank_idx on catalog.products (rank, id) include (visible)
+    where deleted_at is null;
 create index products_created_at_idx on catalog.products (created_at, id)
     where deleted_at is null;
 create index products_category_id_idx on catalog.products (category_id, rank, id)

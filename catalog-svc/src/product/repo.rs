@@ -137,8 +137,9 @@ pub(crate) async fn list(
     view: View,
 ) -> Result<Page<Product>, Failure> {
     let search = Search::prepare(conn, request).await?;
+    // Outer joins, though each product has an asset: Postgres leaves them out of the count.
     let from = "catalog.products p
-                join catalog.assets a on a.code = p.asset_code
+                left join catalog.assets a on a.code = p.asset_code
                 left join catalog.tax_rates t on t.id = p.tax_rate_id";
     let list = List::new(&PRODUCTS, from, Key::Id("p.id"))
         .select(

@@ -10,7 +10,7 @@ use axum::{
 };
 use platform::{
     error::{Code, Failure, FieldCode},
-    telemetry,
+    telemetry::{self, LogLimit},
 };
 use serde::Serialize;
 use tonic::Status;
@@ -222,18 +222,29 @@ fn with_document(response: Response, failure: &Failure, document: &ProblemDocume
     Response::from_parts(parts, Body::from(body))
 }
 
-/// Logs 5xx with their cause, which the response hides, and 4xx at debug level, without the detail and the
-/// names of fields: they quote what the client sent, such as a password in a wrong field or as its name.
+/// Logs 5xx with their cause, and 4xx at debug level, without the detail and the names of fields: they quote
+/// what the client sent, such as a password in a wrong field or as its name.
 fn log(failure: &Failure) {
-    if failure.code.http().is_server_error() {
-        let cause = failure.source.as_ref().map(tracing::field::display);
-        let (code, detail) = (failure.code, &failure.detail);
-        tracing::error!(%code, %detail, cause, "gateway: request failed");
+    static UNAVAILABLE: LogLimit = LogLimit::new();
+    if failure.code == Code::Unavailable {
+        if let Some(left_out) = UNAVAILABLE.admit() {
+            log_fault(failure, left_out);
+        }
+    } else if failure.code.http().is_server_error() {
+        log_fault(failure, 0);
     } else {
         let errors = failure.fields.iter().map(|field| field.code.as_str());
         let errors = errors.collect::<Vec<_>>().join(" ");
         tracing::debug!(code = %failure.code, errors, "gateway: request refused");
     }
+}
+
+/// Logs a failure with its cause, which the response hides, and how many were not logged since the last one.
+fn log_fault(failure: &Failure, left_out: u64) {
+    let left_out = (left_out > 0).then_some(left_out);
+    let cause = failure.source.as_ref().map(tracing::field::display);
+    let (code, detail) = (failure.code, &failure.detail);
+    tracing::error!(%code, %detail, cause, left_out, "gateway: request failed");
 }
 
 #[cfg(test)]

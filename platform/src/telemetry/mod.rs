@@ -5,6 +5,7 @@
 
 mod cause;
 mod event_format;
+mod log_limit;
 mod trace_context;
 
 use std::{io::IsTerminal as _, sync::Once, time::Duration};
@@ -31,6 +32,7 @@ use crate::config::{LogFormat, Telemetry as Settings};
 use self::event_format::NoFields;
 pub(crate) use self::event_format::OneLine;
 pub use cause::chain;
+pub use log_limit::LogLimit;
 pub use trace_context::{current_trace_id, current_traceparent, set_link, set_parent};
 
 /// Limit of the export of the last spans at exit.

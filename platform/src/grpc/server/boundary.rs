@@ -36,7 +36,7 @@ use crate::{
         code_of, deadline,
         method::{self, Method},
     },
-    telemetry,
+    telemetry::{self, LogLimit},
 };
 
 /// The services of tools, which anybody may call. All other RPCs are those of the descriptors.
@@ -297,12 +297,22 @@ fn span(method: &Method, headers: &HeaderMap) -> Span {
 /// Logs a request: a fault with its causes, a refusal with its code only, as its text may quote the
 /// input.
 fn log(method: &Method, code: tonic::Code, status: Option<&Status>) {
+    static UNAVAILABLE: LogLimit = LogLimit::new();
     let (method, label) = (&*method.label, code_label(code));
     let cause: Option<&(dyn Error + 'static)> = status.and_then(Error::source);
     match code {
         tonic::Code::Ok => debug!(method, "rpc completed"),
         tonic::Code::Unavailable | tonic::Code::DeadlineExceeded => {
-            warn!(method, code = label, error = cause, "rpc unavailable");
+            if let Some(left_out) = UNAVAILABLE.admit() {
+                let left_out = (left_out > 0).then_some(left_out);
+                warn!(
+                    method,
+                    code = label,
+                    left_out,
+                    error = cause,
+                    "rpc unavailable"
+                );
+            }
         }
         _ if is_fault(code) => error!(method, code = label, error = cause, "rpc failed"),
         _ => debug!(method, code = label, "rpc refused"),

@@ -210,6 +210,12 @@ impl Environment {
         Ok(())
     }
 
+    /// Stops everything, and removes the data.
+    pub fn discard(mut self) -> anyhow::Result<()> {
+        self.keep = false;
+        self.stop()
+    }
+
     /// Stops everything, and removes data that is not kept.
     pub fn stop(self) -> anyhow::Result<()> {
         let Self {

@@ -2,38 +2,33 @@
 
 use std::time::Instant;
 
-use anyhow::Context as _;
-use stack::{Stack, StackOptions};
+use crate::{
+    Server,
+    environment::{Environment, Options},
+    machine::{megabytes, proportional_memory},
+};
 
-use crate::machine::{megabytes, proportional_memory};
-
-const DATABASE: &str = "guerdon_load_idle";
-
-/// Prints the figures of the second start; the first one creates the data.
-pub fn run() -> anyhow::Result<()> {
-    drop(Stack::start(options()?)?);
+/// Prints the figures of the second start, that of Postgres and NATS included; the first one creates the data.
+pub fn run(server: &Server) -> anyhow::Result<()> {
+    let options = || Options {
+        keep: true,
+        ..Options::new("idle", server.clone())
+    };
+    Environment::start_empty(options())?.stop()?;
     let started = Instant::now();
-    let stack = Stack::start(options()?)?;
+    let environment = Environment::start(options())?;
     println!("start to ready  {:>8.2} s", started.elapsed().as_secs_f64());
+    let stack = &environment.stack;
+    let servers = stack.environment().process_ids();
     let mut total = 0;
-    for (name, pid) in stack
-        .process_ids()
-        .into_iter()
-        .filter(|(name, _)| name != "nats")
-    {
+    for (name, pid) in stack.process_ids() {
+        if servers.contains_key(&name) {
+            continue;
+        }
         let kilobytes = proportional_memory(pid)?;
         total += kilobytes;
         println!("{name:<14}  {:>8.1} MB", megabytes(kilobytes));
     }
     println!("{:<14}  {:>8.1} MB", "total", megabytes(total));
-    Ok(())
-}
-
-fn options() -> anyhow::Result<StackOptions> {
-    let mut options = StackOptions::for_test("load-idle")?;
-    let here = std::env::current_exe()?;
-    let directory = here.parent().context("the program is in a directory")?;
-    directory.clone_into(&mut options.binaries);
-    options.database = Some(DATABASE.to_owned());
-    Ok(options)
+    environment.discard()
 }

@@ -45,9 +45,8 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Program {
-    /// Time from start to ready with existing data, and the memory of idle processes; run it as
-    /// `cargo stack exec -- target/release/load idle`.
-    Idle,
+    /// Time from start to ready with existing data, and the memory of idle processes.
+    Idle(Server),
     /// Benchmarks.
     #[command(subcommand)]
     Bench(Bench),
@@ -149,7 +148,7 @@ fn main() -> anyhow::Result<()> {
         .enable_all()
         .build()?;
     match program {
-        Program::Idle => idle::run(),
+        Program::Idle(server) => idle::run(&server),
         Program::Bench(Bench::Ledger(arguments)) => runtime.block_on(ledger::run(arguments)),
         Program::Bench(Bench::Catalogue(server)) => runtime.block_on(catalogue::run(server)),
         Program::Bench(Bench::HeavyPage(server)) => runtime.block_on(heavy_page::run(server)),

@@ -37,7 +37,7 @@ pub(crate) struct HashingCost {
 #[derive(Clone)]
 pub(crate) struct Hasher {
     argon2: Argon2<'static>,
-    /// A hash at the current cost that no password is compared with in earnest.
+    /// A hash at the current cost for passwords that there is no hash of.
     dummy: Arc<str>,
     permits: Arc<Semaphore>,
     /// The places of hashes in progress and of those that wait for a permit.
@@ -67,11 +67,9 @@ impl Hasher {
             lanes,
         } = cost;
         let params = Params::new(memory, passes, lanes, None)?;
-        let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
-        let dummy = argon2.hash_password(b"")?.to_string();
         Ok(Self {
-            argon2,
-            dummy: dummy.into(),
+            argon2: Argon2::new(Algorithm::Argon2id, Version::V0x13, params),
+            dummy: dummy(cost).into(),
             permits: Arc::new(Semaphore::new(parallel)),
             places: Arc::new(Semaphore::new(parallel + MAX_WAITING)),
         })
@@ -150,6 +148,18 @@ impl Hasher {
         .map_err(Error::internal)?
         .map_err(Error::internal)
     }
+}
+
+/// Returns a hash at this cost, in PHC form, that is of no password: salt and output are zeros. To compute one
+/// would leave its memory with an idle process.
+fn dummy(cost: HashingCost) -> String {
+    let HashingCost {
+        memory,
+        passes,
+        lanes,
+    } = cost;
+    let (salt, output) = ("A".repeat(22), "A".repeat(43));
+    format!("$argon2id$v=19$m={memory},t={passes},p={lanes}${salt}${output}")
 }
 
 /// Returns whether a hash costs less in some respect than another.

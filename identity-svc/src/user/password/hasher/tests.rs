@@ -43,11 +43,21 @@ async fn hashes_cover_every_character_and_any_normal_form() {
 }
 
 #[tokio::test]
-async fn without_a_hash_no_password_matches() {
-    let hasher = hasher();
-    for text in ["", "Abcdefg1"] {
-        assert!(!matches(&hasher, text, None).await, "{text}");
+async fn without_a_hash_no_password_matches_at_the_cost_of_one() {
+    for cost in [COST, HashingCost { lanes: 2, ..COST }] {
+        let hasher = Hasher::with_parallel(cost, 1).unwrap();
+        for text in ["", "Abcdefg1"] {
+            let attempt = PasswordAttempt::parse(text).unwrap();
+            let verified = hasher.verify(&attempt, None).await.unwrap();
+            let expected = Verified {
+                matches: false,
+                is_outdated: false,
+            };
+            assert_eq!(verified, expected, "{text}");
+        }
     }
+    let (dummy, hash) = (dummy(COST), hasher().hash(&password("Abcdefg1")).await);
+    assert_eq!(dummy.len(), hash.unwrap().len());
 }
 
 #[tokio::test]

@@ -38,14 +38,15 @@ async fn execute(pool: &PgPool, sql: &'static str) {
     sqlx::raw_sql(sql).execute(pool).await.unwrap();
 }
 
-/// A plan is kept, and the table may have a million rows an hour later.
+/// A plan is kept, and the table may have a million rows an hour later. With so few rows, Postgres would read all
+/// of them, and join them by hashing or merging.
 #[sqlx::test(migrations = false)]
 async fn plans_made_for_few_rows_find_each_by_its_key(_: PgPoolOptions, options: PgConnectOptions) {
     let one = pool(&options, 1);
     execute(
         &one,
         "create table few (id integer primary key, n integer);
-         insert into few select n, n from generate_series(1, 10) as n;
+         insert into few select n, n from generate_series(1, 33) as n;
          analyze few;
          prepare find (integer[]) as select n from few where id = any($1);
          prepare change (integer[]) as

@@ -111,16 +111,18 @@ pub(super) async fn lock_bonuses(
     let (orders, wallets): (Vec<_>, Vec<_>) =
         (orders.into_iter().collect(), wallets.into_iter().collect());
     let rows = sqlx::query!(
+        // A lateral join, so that each row is found by its key, however few there were when it was planned.
         "/* posting.lock_bonuses */
-         select order_id, beneficiary, wallet_id, asset_code, granted, revoked, credited, owed, version, created_at
-         from wallet.order_bonuses
-         where (order_id, beneficiary) in (
+         select bonus.* from (
              select order_id, beneficiary from wallet.order_bonuses where order_id = any($1)
              union
-             select order_id, beneficiary from wallet.order_bonuses
-             where owed > 0 and wallet_id = any($2))
-         order by order_id, beneficiary
-         for update",
+             select order_id, beneficiary from wallet.order_bonuses where owed > 0 and wallet_id = any($2)
+             order by order_id, beneficiary) as given
+         cross join lateral (
+             select order_id, beneficiary, wallet_id, asset_code, granted, revoked, credited, owed, version, created_at
+             from wallet.order_bonuses
+             where order_id = given.order_id and beneficiary = given.beneficiary
+             for update) as bonus",
         orders as _,
         wallets as _,
     )

@@ -187,9 +187,41 @@ create table catalog.product_questions (
 );
 create index product_questions_question_id_idx on catalog.product_questions (question_id);
 
+-- What a page of products shows stays the same while this version does. Random, not a counter: after a restore
+-- a counter would repeat its values for other rows.
+create table catalog.products_version (
+    is_only boolean not null default true,
+    version uuid not null default gen_random_uuid(),
+    constraint products_version_pkey primary key (is_only),
+    constraint products_version_is_only_check check (is_only)
+);
+insert into catalog.products_version default values;
+
+-- Changes the version once a transaction. Deferred: transactions wait for each other only to commit.
+create function catalog.change_products_version() returns trigger
+language plpgsql as $$
+begin
+    update catalog.products_version set version = gen_random_uuid()
+    where xmin <> pg_current_xact_id()::xid;
+    return null;
+end $$;
+create constraint trigger change_products_version after insert or update or delete on catalog.categories
+    deferrable initially deferred for each row execute function catalog.change_products_version();
+create constraint trigger change_products_version after insert or update or delete on catalog.tax_rates
+    deferrable initially deferred for each row execute function catalog.change_products_version();
+create constraint trigger change_products_version after insert or update or delete on catalog.assets
+    deferrable initially deferred for each row execute function catalog.change_products_version();
+create constraint trigger change_products_version after insert or update or delete on catalog.products
+    deferrable initially deferred for each row execute function catalog.change_products_version();
+create constraint trigger change_products_version after insert or update or delete on catalog.questions
+    deferrable initially deferred for each row execute function catalog.change_products_version();
+create constraint trigger change_products_version after insert or update or delete on catalog.product_questions
+    deferrable initially deferred for each row execute function catalog.change_products_version();
+
 -- Only links are ever deleted.
 grant usage on schema catalog to guerdon_catalog_app;
 grant select on catalog.question_types to guerdon_catalog_app;
 grant select, insert, update on catalog.categories, catalog.tax_rates, catalog.assets,
     catalog.products, catalog.questions to guerdon_catalog_app;
+grant select, update on catalog.products_version to guerdon_catalog_app;
 grant select, insert, update, delete on catalog.product_questions to guerdon_catalog_app;

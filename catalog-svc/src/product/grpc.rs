@@ -60,9 +60,8 @@ impl ProductService for ProductGrpc {
     ) -> Result<Response<ListProductsResponse>, Status> {
         let Call { caller, body, .. } = Call::of(request)?;
         let list = body.list.unwrap_or_default();
-        let (products, page) = self.0.list(&list, View::of(&caller)).await?;
-        let page = Some(page);
-        Ok(Response::new(ListProductsResponse { products, page }))
+        let response = self.0.list(&list, View::of(&caller)).await?;
+        Ok(Response::new(response))
     }
 
     async fn update_product(

@@ -14,13 +14,14 @@ use platform::{
     pg,
 };
 use proto::{
-    catalog::v1 as wire,
-    common::v1::{ListRequest, PageInfo},
+    catalog::v1::{self as wire, ListProductsResponse},
+    common::v1::ListRequest,
 };
 use sqlx::PgConnection;
 
 use super::{
     Named, NewProduct, Product, ProductPatch, convert, events,
+    pages::{self, Pages},
     pricing::PricingAsset,
     related::{self, Include},
     reorder, repo,
@@ -36,7 +37,7 @@ use crate::{
 };
 
 /// The products that a caller may see.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum View {
     All,
     Visible,
@@ -62,6 +63,7 @@ pub(crate) struct Products {
     pub(super) context: Context,
     pub(super) media: Media,
     pub(super) wallet: Wallet,
+    pages: Pages,
 }
 
 impl Products {
@@ -70,6 +72,7 @@ impl Products {
             context,
             media,
             wallet,
+            pages: Pages::new(),
         }
     }
 
@@ -142,12 +145,21 @@ impl Products {
         &self,
         request: &ListRequest,
         view: View,
-    ) -> Result<(Vec<wire::Product>, PageInfo), Failure> {
+    ) -> Result<ListProductsResponse, Failure> {
         let include = Include::parse(&request.include)?;
+        let key = pages::Key::new(request, view);
         let mut conn = self.context.pool.acquire().await?;
+        let version = repo::version_of_pages(&mut conn).await?;
+        if let Some(response) = self.pages.get(&key, version) {
+            return Ok(response);
+        }
         let page = repo::list(&mut conn, request, view).await?;
         let page = related::embed_page(&mut conn, page, include).await?;
-        Ok(page.encode(|product| convert::to_proto(product, &self.media)))
+        let (products, page) = page.encode(|product| convert::to_proto(product, &self.media));
+        let page = Some(page);
+        let response = ListProductsResponse { products, page };
+        self.pages.insert(key, version, response.clone());
+        Ok(response)
     }
 
     /// Updates a product. An empty patch changes nothing, not even its time.

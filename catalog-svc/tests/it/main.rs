@@ -11,6 +11,7 @@ mod harness;
 mod idempotency;
 mod imports;
 mod lists;
+mod page_cache;
 mod pages;
 mod preconditions;
 mod product_bodies;

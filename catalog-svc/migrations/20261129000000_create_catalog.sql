@@ -187,7 +187,7 @@ create table catalog.product_questions (
 );
 create index product_questions_question_id_idx on catalog.product_questions (question_id);
 
--- What a page of products shows stays the same while this version does. Random, not a counter: after a restore
+-- What pages and quotes of products show stays the same while this version does. Random, not a counter: after a restore
 -- a counter would repeat its values for other rows.
 create table catalog.products_version (
     is_only boolean not null default true,

@@ -14,6 +14,7 @@ mod question;
 mod quote;
 mod service;
 mod tax_rate;
+mod versioned_cache;
 pub mod words;
 
 use platform::pg::Schema;

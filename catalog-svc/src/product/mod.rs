@@ -6,7 +6,6 @@ mod export;
 pub(crate) mod grpc;
 mod import;
 mod model;
-mod pages;
 pub(crate) mod pricing;
 pub(crate) mod related;
 mod reorder;

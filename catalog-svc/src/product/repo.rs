@@ -9,7 +9,6 @@ use platform::{
 };
 use proto::{common::v1::ListRequest, lists::catalog::PRODUCTS};
 use sqlx::PgConnection;
-use uuid::Uuid;
 
 use super::{Product, View, pricing::PricingAsset, row::ProductRow, search::Search};
 
@@ -158,13 +157,6 @@ pub(crate) async fn list(
         View::Visible => list.only("p.visible"),
     };
     list.fetch(conn, request).await
-}
-
-/// Reads the version of all that pages of products show.
-pub(crate) async fn version_of_pages(conn: &mut PgConnection) -> Result<Uuid, sqlx::Error> {
-    sqlx::query_scalar!("select version from catalog.products_version")
-        .fetch_one(conn)
-        .await
 }
 
 /// Locks a product against every other change; false if there is none.

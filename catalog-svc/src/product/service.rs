@@ -13,6 +13,7 @@ use platform::{
     patch::Patch,
     pg,
 };
+use prost::Message as _;
 use proto::{
     catalog::v1::{self as wire, ListProductsResponse},
     common::v1::ListRequest,
@@ -21,7 +22,6 @@ use sqlx::PgConnection;
 
 use super::{
     Named, NewProduct, Product, ProductPatch, convert, events,
-    pages::{self, Pages},
     pricing::PricingAsset,
     related::{self, Include},
     reorder, repo,
@@ -34,7 +34,11 @@ use crate::{
     error::Error,
     media::Media,
     tax_rate::{self, TaxRate},
+    versioned_cache::{Version, VersionedCache},
 };
+
+/// Encoded size of the pages of lists that are kept. In memory they take a few times as much.
+const MAX_PAGE_BYTES: u64 = 4 * 1024 * 1024;
 
 /// The products that a caller may see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -63,7 +67,8 @@ pub(crate) struct Products {
     pub(super) context: Context,
     pub(super) media: Media,
     pub(super) wallet: Wallet,
-    pages: Pages,
+    /// The encoded requests and responses of lists.
+    pages: VersionedCache<(View, Vec<u8>), ListProductsResponse>,
 }
 
 impl Products {
@@ -72,7 +77,9 @@ impl Products {
             context,
             media,
             wallet,
-            pages: Pages::new(),
+            pages: VersionedCache::new(MAX_PAGE_BYTES, |(_, request), response| {
+                request.len() + response.encoded_len()
+            }),
         }
     }
 
@@ -147,9 +154,9 @@ impl Products {
         view: View,
     ) -> Result<ListProductsResponse, Failure> {
         let include = Include::parse(&request.include)?;
-        let key = pages::Key::new(request, view);
+        let key = (view, request.encode_to_vec());
         let mut conn = self.context.pool.acquire().await?;
-        let version = repo::version_of_pages(&mut conn).await?;
+        let version = Version::read(&mut conn).await?;
         if let Some(response) = self.pages.get(&key, version) {
             return Ok(response);
         }

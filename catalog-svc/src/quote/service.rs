@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use platform::ids::Id;
 use proto::catalog::v1 as wire;
 
 use super::convert;
@@ -10,10 +11,21 @@ use crate::{
     error::Error,
     media::Media,
     product::{
-        self,
-        related::{self, Include},
+        self, Product,
+        related::{self, Embedded, Include},
     },
     question::answers::Validators,
+    versioned_cache::{Version, VersionedCache},
+};
+
+/// Products that are kept with their categories and questions, each of some KiB.
+const MAX_PRODUCTS: u64 = 1_000;
+
+/// What a quote needs of each product.
+const INCLUDE: Include = Include {
+    category: true,
+    tax_rate: false,
+    questions: true,
 };
 
 #[derive(Debug, Clone)]
@@ -21,6 +33,7 @@ pub(crate) struct Quotes {
     context: Context,
     media: Media,
     validators: Validators,
+    products: VersionedCache<Id<Product>, Embedded>,
 }
 
 impl Quotes {
@@ -29,6 +42,7 @@ impl Quotes {
             context,
             media,
             validators: Validators::new(),
+            products: VersionedCache::new(MAX_PRODUCTS, |_, _| 1),
         }
     }
 
@@ -39,23 +53,35 @@ impl Quotes {
         cart: &wire::QuoteRequest,
     ) -> Result<Vec<wire::QuoteLine>, Error> {
         let ids = convert::product_ids(cart)?;
-        let known: Vec<_> = ids.iter().copied().flatten().collect();
-        let include = Include {
-            category: true,
-            tax_rate: false,
-            questions: true,
-        };
-        let mut conn = self.context.pool.acquire().await?;
-        let products = product::repo::find_all(&mut conn, &known).await?;
-        let products = related::embed(&mut conn, products, include).await?;
-        let products: HashMap<_, _> = products
-            .into_iter()
-            .map(|embedded| (embedded.product.id, embedded))
-            .collect();
+        let products = self.find(ids.iter().copied().flatten().collect()).await?;
         let lines = cart.lines.iter().zip(ids).map(|(line, id)| {
             let product = id.and_then(|id| products.get(&id)).cloned();
             convert::line_to_proto(line, product, &self.media, &self.validators)
         });
         Ok(lines.collect())
+    }
+    /// Finds the products among these ids.
+    async fn find(
+        &self,
+        ids: Vec<Id<Product>>,
+    ) -> Result<HashMap<Id<Product>, Embedded>, sqlx::Error> {
+        let mut conn = self.context.pool.acquire().await?;
+        let version = Version::read(&mut conn).await?;
+        let (mut found, mut missing) = (HashMap::new(), Vec::new());
+        for id in ids {
+            match self.products.get(&id, version) {
+                Some(product) => drop(found.insert(id, product)),
+                None => missing.push(id),
+            }
+        }
+        if !missing.is_empty() {
+            let products = product::repo::find_all(&mut conn, &missing).await?;
+            for product in related::embed(&mut conn, products, INCLUDE).await? {
+                let id = product.product.id;
+                self.products.insert(id, version, product.clone());
+                found.insert(id, product);
+            }
+        }
+        Ok(found)
     }
 }

@@ -11,7 +11,7 @@ mod harness;
 mod idempotency;
 mod imports;
 mod lists;
-mod page_cache;
+
 mod pages;
 mod preconditions;
 mod product_bodies;
@@ -25,3 +25,4 @@ mod reorder;
 mod search;
 mod search_words;
 mod tax_rates;
+mod versioned_cache;

@@ -1,4 +1,4 @@
-//! Pages of products come from a cache, and show each change as soon as it is committed.
+//! Pages and quotes of products come from a cache, and show each change as soon as it is committed.
 
 use proto::{catalog::v1 as wire, common::v1::ListRequest};
 use sqlx::{Connection as _, PgPool};
@@ -11,7 +11,9 @@ async fn shop(app: &TestApp) -> wire::Product {
     let mut request = new_product(&category);
     request.tax_rate_id = Some(tax_rate.id);
     let product = app.product(request).await;
-    let question = app.question(new_question("Size?")).await;
+    let mut question = new_question("Size?");
+    question.required = true;
+    let question = app.question(question).await;
     app.link(&product.id, &question.id).await.unwrap();
     product
 }
@@ -30,6 +32,18 @@ async fn page(app: &TestApp) -> wire::ListProductsResponse {
 async fn names(app: &TestApp) -> Vec<String> {
     let products = page(app).await.products;
     products.into_iter().map(|product| product.name).collect()
+}
+
+/// Quotes one of a product, without answers.
+async fn quote(app: &TestApp, product: &wire::Product) -> wire::QuoteLine {
+    let line = wire::QuoteRequestLine {
+        product_id: product.id.clone(),
+        quantity: 1,
+        answers: None,
+    };
+    let request = wire::QuoteRequest { lines: vec![line] };
+    let response = app.service.quotes().quote(request).await.unwrap();
+    response.into_inner().lines.remove(0)
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
@@ -56,6 +70,28 @@ async fn a_page_shows_each_change(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
+async fn a_quote_shows_each_change(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let product = shop(&app).await;
+    let mut last = quote(&app, &product).await;
+    assert_eq!(quote(&app, &product).await, last);
+    for change in [
+        "update catalog.products set price = 20",
+        "update catalog.categories set title = 'Boots'",
+        "update catalog.assets set decimal_places = 3",
+        "update catalog.tax_rates set rate = 7",
+        "update catalog.questions set required = false",
+        "update catalog.products set deleted_at = now()",
+    ] {
+        sqlx::query(change).execute(&app.pool).await.unwrap();
+        let next = quote(&app, &product).await;
+        assert_ne!(next, last, "{change}");
+        last = next;
+    }
+    assert_eq!(last, wire::QuoteLine::default());
+}
+
+#[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
 async fn a_page_shows_a_change_once_it_is_committed(pool: PgPool) {
     let app = TestApp::new(pool).await;
     shop(&app).await;
@@ -76,9 +112,10 @@ async fn a_page_shows_a_change_once_it_is_committed(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "catalog_svc::MIGRATOR")]
-async fn a_page_is_read_once_while_nothing_changes(pool: PgPool) {
+async fn what_was_read_is_kept_while_nothing_changes(pool: PgPool) {
     let app = TestApp::new(pool).await;
-    shop(&app).await;
+    let product = shop(&app).await;
+    let quoted = quote(&app, &product).await;
     assert_eq!(names(&app).await, [""]);
 
     // A change that fires no triggers, so that only the table knows it.
@@ -92,7 +129,9 @@ async fn a_page_is_read_once_while_nothing_changes(pool: PgPool) {
     }
     tx.commit().await.unwrap();
     assert_eq!(names(&app).await, [""]);
+    assert_eq!(quote(&app, &product).await, quoted);
 
     app.category("Hats").await;
     assert_eq!(names(&app).await, ["Boot"]);
+    assert_ne!(quote(&app, &product).await, quoted);
 }

@@ -1,5 +1,5 @@
--- :count wallets of one kind, each with a deposit of 1 000 000.00 usd: what the ledger would have
--- written for them, in sets. `external` pays, so its movements go on where they were.
+-- :count wallets of one kind, each with a deposit of 1 000 000.00 usd at :created_at: what the ledger would
+-- have written for them, in sets. `external` pays, so its movements go on where they were.
 begin;
 do $$ begin
     execute format('grant temporary on database %I to guerdon_wallet_owner', current_database());
@@ -7,11 +7,11 @@ end $$;
 set local role guerdon_wallet_owner;
 
 insert into wallet.wallets (id, name, locked, reference, created_at, updated_at)
-select (:prefix || lpad(to_hex(n), 12, '0'))::uuid, 'Load ' || n, false, :kind || n, now(), now()
+select (:prefix || lpad(to_hex(n), 12, '0'))::uuid, 'Load ' || n, false, :kind || n, :created_at, :created_at
 from generate_series(1, :count) n;
 
 insert into wallet.balances (wallet_id, asset_code, amount, sequence, moved_at, used, system)
-select (:prefix || lpad(to_hex(n), 12, '0'))::uuid, 'usd', 1000000, 1, now(), true, false
+select (:prefix || lpad(to_hex(n), 12, '0'))::uuid, 'usd', 1000000, 1, :created_at, true, false
 from generate_series(1, :count) n;
 
 insert into wallet.balances (wallet_id, asset_code, used, system)
@@ -30,26 +30,26 @@ insert into wallet.transactions (
     id, type, code, status, asset_code, amount, destination_wallet_id, system_wallet_id, reference,
     metadata, version, processed_at, created_at, updated_at)
 select id, 'deposit', 'internal', 'confirmed', 'usd', 1000000, wallet_id, external, :kind || n,
-    '{"data":{}}', 2, now(), now(), now()
+    '{"data":{}}', 2, :created_at, :created_at, :created_at
 from deposits;
 
 insert into wallet.movements (
     id, wallet_id, asset_code, sequence, transaction_id, amount, balance_after, code, created_at)
-select wallet.movement_id(id, now()::timestamptz(3), 0), wallet_id, 'usd', 1, id, 1000000, 1000000, 'deposit', now()
+select wallet.movement_id(id, :created_at::timestamptz(3), 0), wallet_id, 'usd', 1, id, 1000000, 1000000, 'deposit', :created_at
 from deposits
 union all
-select wallet.movement_id(id, now()::timestamptz(3), 1), external, 'usd', external_sequence, id, -1000000, external_after,
-    'deposit', now()
+select wallet.movement_id(id, :created_at::timestamptz(3), 1), external, 'usd', external_sequence, id, -1000000, external_after,
+    'deposit', :created_at
 from deposits;
 
 insert into wallet.transaction_changes (
     transaction_id, version, from_status, to_status, actor, created_at)
-select id, version, from_status, to_status, 'service:load', now()
+select id, version, from_status, to_status, 'service:load', :created_at
 from deposits, (values (1, null, 'processing'), (2, 'processing', 'confirmed'))
     steps (version, from_status, to_status);
 
 update wallet.balances
-set amount = last.external_after, sequence = last.external_sequence, moved_at = now()
+set amount = last.external_after, sequence = last.external_sequence, moved_at = :created_at
 from (select * from deposits order by n desc limit 1) last
 where balances.wallet_id = last.external and balances.asset_code = 'usd';
 

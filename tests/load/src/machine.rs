@@ -1,11 +1,49 @@
-//! CPU time and memory of processes, as the kernel reports them.
+//! CPU time and memory of processes, as the kernel reports them, and the machine itself.
 
-use std::fs;
+use std::{fmt, fs, num::NonZeroUsize, thread::available_parallelism};
 
 use anyhow::Context as _;
+use serde_json::{Value, json};
 
 /// The kernel reports times in hundredths of a second, on every architecture we run on.
 const TICKS_PER_SECOND: u64 = 100;
+
+/// The machine before a run.
+#[derive(Debug)]
+pub struct Machine {
+    /// The number of its cores.
+    pub cores: NonZeroUsize,
+    /// The load average of the last minute.
+    pub load_average: String,
+}
+
+impl Machine {
+    /// Reads it.
+    pub fn read() -> anyhow::Result<Self> {
+        Ok(Self {
+            cores: available_parallelism()?,
+            load_average: load_average(),
+        })
+    }
+
+    /// Returns it for a JSON document.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "cores": self.cores,
+            "loadAverage": self.load_average.parse::<f64>().ok(),
+        })
+    }
+}
+
+impl fmt::Display for Machine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} cores, load average {}",
+            self.cores, self.load_average
+        )
+    }
+}
 
 /// CPU time of a process in seconds.
 #[derive(Debug, Clone, Copy, Default)]
@@ -108,7 +146,8 @@ mod tests {
     fn our_own_process_is_found() {
         let pid = std::process::id();
         assert!(proportional_memory(pid).unwrap() > 0 && resident_memory(pid).unwrap() > 0);
-        assert!(peak_memory(pid).unwrap() >= resident_memory(pid).unwrap());
+        let resident = resident_memory(pid).unwrap();
+        assert!(peak_memory(pid).unwrap() >= resident);
         assert!(children(parent(pid).unwrap()).contains(&pid));
     }
 }

@@ -20,7 +20,7 @@ use tonic::{
 use crate::environment::Environment;
 
 /// Long enough for any call under load; a longer one counts as an error.
-const TIMEOUT: Duration = Duration::from_secs(10);
+pub const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A bearer token.
 pub type Token = MetadataValue<Ascii>;

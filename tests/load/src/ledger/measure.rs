@@ -18,7 +18,7 @@ use tokio::{
 };
 use tonic::transport::Channel;
 
-use super::workload::Workload;
+use super::workload::{Wallets, Workload};
 use crate::{
     cost::{Costs, Snapshot},
     environment::Environment,
@@ -44,6 +44,27 @@ pub struct Measured {
     pub events: Option<Events>,
 }
 
+impl Measured {
+    /// Returns the confirmed payments a second.
+    pub fn rate(&self) -> f64 {
+        self.payments() / self.seconds
+    }
+
+    /// Returns a quantile of the latencies in milliseconds.
+    pub fn millis(&self, quantile: f64) -> f64 {
+        latency::millis(&self.latencies, quantile)
+    }
+
+    /// Divides an amount of the whole point by its payments.
+    pub fn each(&self, amount: f64) -> f64 {
+        amount / self.payments().max(1.0)
+    }
+
+    fn payments(&self) -> f64 {
+        latency::count(self.latencies.len())
+    }
+}
+
 /// Events of one point.
 #[derive(Debug, Clone, Copy)]
 pub struct Events {
@@ -57,6 +78,7 @@ pub struct Events {
 #[derive(Debug, Clone)]
 pub struct Route {
     workload: Workload,
+    wallets: Wallets,
     channels: Vec<Channel>,
     token: Token,
     default_wallet: String,
@@ -70,6 +92,7 @@ impl Route {
     pub async fn open(
         environment: &Environment,
         workload: Workload,
+        wallets: Wallets,
         replicas: usize,
         batch: u32,
     ) -> anyhow::Result<Self> {
@@ -78,6 +101,7 @@ impl Route {
         let default_wallet = rpc::default_wallet(channels[0].clone(), &token).await?;
         Ok(Self {
             workload,
+            wallets,
             channels,
             token,
             default_wallet,
@@ -88,7 +112,8 @@ impl Route {
 
     fn payment(&self) -> PostRequest {
         let operation = format!("order:{}:pay:1", self.ids.uuid());
-        self.workload.payment(operation, &self.default_wallet)
+        self.workload
+            .payment(self.wallets, operation, &self.default_wallet)
     }
 
     /// Sends a request, and returns the failures of its payments, each with how many.

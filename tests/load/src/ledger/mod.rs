@@ -2,10 +2,10 @@
 //! in the same Postgres.
 
 mod baseline;
-mod measure;
+pub mod measure;
 mod report;
-mod settings;
-mod workload;
+pub mod settings;
+pub mod workload;
 
 use std::{path::PathBuf, time::Duration};
 
@@ -77,7 +77,7 @@ pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
         environment.stack.stop(&format!("wallet-svc-{number}"))?;
     }
     for workload in &arguments.workload {
-        workload.seed(&environment).await?;
+        workload.wallets().seed(&environment, "now()").await?;
     }
     let baselines = Baseline::set_up(&environment, &arguments).await?;
     wal::allocate(&environment).await?;
@@ -121,7 +121,14 @@ async fn measure_guerdon(
     let mut points = Vec::new();
     for &in_flight in &arguments.in_flight {
         eprintln!("{workload}, {system}, {in_flight} in flight …");
-        let route = Route::open(environment, workload, replicas, arguments.batch).await?;
+        let route = Route::open(
+            environment,
+            workload,
+            workload.wallets(),
+            replicas,
+            arguments.batch,
+        )
+        .await?;
         let (warm_up, seconds) = (arguments.warm_up(), arguments.seconds());
         let measured = measure(environment, route, in_flight, warm_up, seconds).await?;
         let point = Point::new(workload, system, in_flight, measured);

@@ -7,7 +7,7 @@ use super::{
     workload::Workload,
 };
 use crate::{
-    latency::{self, count},
+    latency::count,
     machine,
     target::{at_least, at_most},
 };
@@ -62,17 +62,9 @@ impl Point {
         }
     }
 
-    fn rate(&self) -> f64 {
-        count(self.measured.latencies.len()) / self.measured.seconds
-    }
-
-    fn millis(&self, quantile: f64) -> f64 {
-        latency::millis(&self.measured.latencies, quantile)
-    }
-
     /// Converts CPU seconds into CPU seconds per 1 000 transfers.
     fn each(&self, seconds: f64) -> f64 {
-        seconds * 1000.0 / count(self.measured.latencies.len()).max(1.0)
+        self.measured.each(seconds) * 1000.0
     }
 
     fn errors(&self) -> String {
@@ -107,7 +99,7 @@ impl Report {
 
     fn rate(&self, workload: Workload, system: System, in_flight: u32) -> Option<f64> {
         let point = self.find(workload, system, in_flight)?;
-        Some(point.rate())
+        Some(point.measured.rate())
     }
 
     /// Prints everything.
@@ -125,16 +117,16 @@ impl Report {
 
     fn print_point(&self, point: &Point) {
         let baseline = self.rate(point.workload, System::PlPgSql, point.in_flight);
-        let ratio = baseline.map(|baseline| format!("{:.2}", point.rate() / baseline));
+        let ratio = baseline.map(|baseline| format!("{:.2}", point.measured.rate() / baseline));
         println!(
             "{:<8}{:>10}  {:<16}{:>12.0}{:>9.2}{:>9.2}{:>9.2}{:>12}  {}",
             point.workload.name(),
             point.in_flight,
             point.system,
-            point.rate(),
-            point.millis(0.5),
-            point.millis(0.99),
-            point.millis(0.999),
+            point.measured.rate(),
+            point.measured.millis(0.5),
+            point.measured.millis(0.99),
+            point.measured.millis(0.999),
             ratio.unwrap_or_default(),
             point.errors()
         );
@@ -176,7 +168,7 @@ impl Report {
         let ratio = |a: Option<f64>, b: Option<f64>| a.zip(b).map(|(a, b)| a / b);
         let millis = |workload, n, quantile| {
             let point = self.find(workload, ONE, n)?;
-            Some(point.millis(quantile))
+            Some(point.measured.millis(quantile))
         };
         let hot = rate(Hot, ONE, 64);
         let plain = |workload| rate(workload, System::PlPgSql, 64);

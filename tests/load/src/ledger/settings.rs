@@ -5,7 +5,7 @@ use sqlx::{Connection as _, PgConnection};
 use stack::Service;
 
 use super::baseline::Baseline;
-use crate::{environment::Environment, machine};
+use crate::{environment::Environment, machine::Machine};
 
 const NAMES: &str = "checkpoint_timeout, commit_delay, fsync, full_page_writes, max_wal_size, \
      min_wal_size, server_version, shared_buffers, synchronous_commit, wal_compression, wal_level, wal_sync_method";
@@ -35,8 +35,7 @@ pub async fn check_and_print(
         .map(|(name, value)| format!("{name}={value}"))
         .collect();
     println!("Postgres, for all ledgers: {}", settings.join(" "));
-    let cores = std::thread::available_parallelism()?;
-    println!("{cores} cores, load average {}", machine::load_average());
+    println!("{}", Machine::read()?);
     Ok(())
 }
 

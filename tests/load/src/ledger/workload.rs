@@ -25,55 +25,42 @@ impl Workload {
         }
     }
 
-    const fn wallets(self) -> u32 {
+    /// Returns the wallets that pay in `bench ledger`.
+    pub const fn wallets(self) -> Wallets {
         match self {
-            Self::Hot => 1_000,
-            Self::Random => 100_000,
+            Self::Hot => Wallets {
+                kind: self.name(),
+                prefix: "0000000a-0000-7000-8000-",
+                count: 1_000,
+            },
+            Self::Random => Wallets {
+                kind: self.name(),
+                prefix: "0000000b-0000-7000-8000-",
+                count: 100_000,
+            },
         }
-    }
-
-    /// Returns all but the last group of its wallets' ids.
-    const fn prefix(self) -> &'static str {
-        match self {
-            Self::Hot => "0000000a-0000-7000-8000-",
-            Self::Random => "0000000b-0000-7000-8000-",
-        }
-    }
-
-    fn wallet(self, number: u32) -> String {
-        format!("{}{number:012x}", self.prefix())
-    }
-
-    /// Creates and funds its wallets.
-    pub async fn seed(self, environment: &Environment) -> anyhow::Result<()> {
-        eprintln!("seeding {} wallets …", self.wallets());
-        let sql = include_str!("../../sql/wallets.sql")
-            .replace(":count", &self.wallets().to_string())
-            .replace(":prefix", &format!("'{}'", self.prefix()))
-            .replace(":kind", &format!("'{}'", self.name()));
-        let mut conn = environment.connect(None).await?;
-        sqlx::raw_sql(sqlx::AssertSqlSafe(sql))
-            .execute(&mut conn)
-            .await?;
-        sqlx::raw_sql("vacuum analyze").execute(&mut conn).await?;
-        environment.stack.verify_ledger()
     }
 
     /// Returns a new payment of 0.01.
-    pub fn payment(self, operation_id: String, default_wallet: &str) -> PostRequest {
+    pub fn payment(
+        self,
+        wallets: Wallets,
+        operation_id: String,
+        default_wallet: &str,
+    ) -> PostRequest {
         let mut random = rand::rng();
-        let origin = random.random_range(1..=self.wallets());
+        let origin = random.random_range(1..=wallets.count);
         let destination = match self {
             Self::Hot => default_wallet.to_owned(),
             Self::Random => {
-                let other = random.random_range(1..self.wallets());
-                self.wallet(other + u32::from(other >= origin))
+                let other = random.random_range(1..wallets.count);
+                wallets.id(other + u32::from(other >= origin))
             }
         };
         let posting = Posting {
             asset_code: "usd".to_owned(),
             amount: "0.01".to_owned(),
-            origin_wallet_id: self.wallet(origin),
+            origin_wallet_id: wallets.id(origin),
             destination_wallet_id: destination,
             code: "pay".to_owned(),
             ..Posting::default()
@@ -83,6 +70,40 @@ impl Workload {
             postings: vec![posting],
             ..PostRequest::default()
         }
+    }
+}
+
+/// Wallets that pay, numbered from 1.
+#[derive(Debug, Clone, Copy)]
+pub struct Wallets {
+    /// Their name in references.
+    pub kind: &'static str,
+    /// All but the last group of their ids.
+    pub prefix: &'static str,
+    /// How many there are.
+    pub count: u32,
+}
+
+impl Wallets {
+    /// Returns the id of a wallet.
+    pub fn id(self, number: u32) -> String {
+        format!("{}{number:012x}", self.prefix)
+    }
+
+    /// Creates and funds the wallets, at a time that is an expression in SQL.
+    pub async fn seed(self, environment: &Environment, created_at: &str) -> anyhow::Result<()> {
+        eprintln!("seeding {} wallets …", self.count);
+        let sql = include_str!("../../sql/wallets.sql")
+            .replace(":created_at", created_at)
+            .replace(":count", &self.count.to_string())
+            .replace(":prefix", &format!("'{}'", self.prefix))
+            .replace(":kind", &format!("'{}'", self.kind));
+        let mut conn = environment.connect(None).await?;
+        sqlx::raw_sql(sqlx::AssertSqlSafe(sql))
+            .execute(&mut conn)
+            .await?;
+        sqlx::raw_sql("vacuum analyze").execute(&mut conn).await?;
+        environment.stack.verify_ledger()
     }
 }
 

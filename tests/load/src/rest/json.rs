@@ -3,12 +3,13 @@
 use serde_json::{Map, Value, json};
 
 use super::{
-    Arguments, Machine, TARGET_IN_FLIGHT,
+    Arguments, TARGET_IN_FLIGHT,
     benchmark::Benchmark,
     load::Load,
     point::{Figures, Point, Results},
     tally::Responses,
 };
+use crate::{machine::Machine, output::rounded};
 
 /// Returns the document.
 pub fn document(
@@ -30,10 +31,7 @@ pub fn document(
         "benchmark": benchmark.name(),
         "percentOfRequests": shares.collect::<Map<_, _>>(),
         "isDebugBuild": cfg!(debug_assertions),
-        "machine": {
-            "cores": machine.cores,
-            "loadAverage": machine.load_average.parse::<f64>().ok(),
-        },
+        "machine": machine.to_json(),
         "settings": arguments.to_json(),
         "units": { "latencies": "ms", "cpu": "us a request" },
         "target": { "inFlight": TARGET_IN_FLIGHT, "ratioToReads": benchmark.min_ratio() },
@@ -86,11 +84,6 @@ fn responses(figures: &Figures, responses: &Responses) -> Value {
         "p99.9": responses.millis(0.999),
         "max": responses.millis(1.0),
     })
-}
-
-/// Leaves three decimals.
-fn rounded(value: f64) -> f64 {
-    (value * 1_000.0).round() / 1_000.0
 }
 
 #[cfg(test)]

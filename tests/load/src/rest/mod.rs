@@ -16,9 +16,7 @@ mod report;
 mod requests;
 mod tally;
 
-use std::{fs, num::NonZeroUsize, path::Path, thread::available_parallelism};
-
-use anyhow::{Context as _, ensure};
+use anyhow::ensure;
 use scenarios::checks;
 
 pub use self::{arguments::Arguments, benchmark::Benchmark};
@@ -28,60 +26,33 @@ use self::{
 };
 use crate::{
     environment::{Environment, Options},
-    machine, wal,
+    machine::Machine,
+    output, wal,
 };
 
 /// The point whose figures have targets.
 const TARGET_IN_FLIGHT: u32 = 16;
-
-/// The machine before a run.
-#[derive(Debug)]
-struct Machine {
-    cores: NonZeroUsize,
-    load_average: String,
-}
 
 /// Prints figures beside their targets. Fails on an error, on an inconsistent ledger, and if the ratio to
 /// product reads is below its target.
 pub async fn run(benchmark: Benchmark, arguments: Arguments) -> anyhow::Result<()> {
     let options = Options::new(benchmark.database(), arguments.server.clone());
     let environment = Environment::start_empty(options)?;
-    let machine = Machine {
-        cores: available_parallelism()?,
-        load_average: machine::load_average(),
-    };
-    println!(
-        "{} cores, load average {}",
-        machine.cores, machine.load_average
-    );
+    let machine = Machine::read()?;
+    println!("{machine}");
     let meter = Meter::prepare(&environment, &arguments, benchmark).await?;
     wal::allocate(&environment).await?;
     let results = meter.measure().await?;
     report::print(benchmark, &results);
     if let Some(directory) = &arguments.output {
         let document = json::document(benchmark, &arguments, &machine, &results);
-        write(
-            directory,
-            benchmark.name(),
-            "json",
-            &format!("{document:#}\n"),
-        )?;
         let plot = plot::svg(benchmark.name(), &results)?;
-        write(directory, benchmark.name(), "svg", &plot)?;
+        output::write(directory, benchmark.name(), &document, &plot)?;
     }
     checks::assert_settled(&environment.stack).await?;
     environment.stack.check()?;
     environment.stop()?;
     check(benchmark, &results)
-}
-
-fn write(directory: &Path, name: &str, extension: &str, text: &str) -> anyhow::Result<()> {
-    let path = directory.join(name).with_extension(extension);
-    fs::create_dir_all(directory)
-        .and_then(|()| fs::write(&path, text))
-        .with_context(|| format!("cannot write {}", path.display()))?;
-    println!("wrote {}", path.display());
-    Ok(())
 }
 
 /// Fails on an error, and on a ratio that is too small.

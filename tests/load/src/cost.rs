@@ -1,4 +1,4 @@
-//! CPU time by process and by Postgres session while something is measured.
+//! CPU time by process and by Postgres session, and bytes of write-ahead log, while something is measured.
 
 use std::collections::BTreeMap;
 
@@ -7,18 +7,20 @@ use anyhow::Context as _;
 use crate::{
     environment::Environment,
     machine::{self, CpuTime},
+    wal,
 };
 
-/// CPU seconds since the start of each process.
+/// CPU seconds since the start of each process, and the bytes of Postgres' log.
 #[derive(Debug)]
 pub struct Snapshot {
     postgres: f64,
     sessions: BTreeMap<String, f64>,
     processes: BTreeMap<String, f64>,
     client: CpuTime,
+    wal: f64,
 }
 
-/// CPU seconds of a point.
+/// CPU seconds of a point, and bytes of Postgres' log.
 #[derive(Debug)]
 pub struct Costs {
     /// Postgres, all of it.
@@ -31,6 +33,8 @@ pub struct Costs {
     pub client: f64,
     /// Programs that this one started and that have ended: pgbench.
     pub children: f64,
+    /// Bytes of Postgres' write-ahead log.
+    pub wal: f64,
 }
 
 impl Snapshot {
@@ -60,6 +64,7 @@ impl Snapshot {
             sessions,
             processes,
             client: machine::cpu_time(std::process::id()),
+            wal: wal::position(&mut conn).await?,
         })
     }
 
@@ -78,6 +83,7 @@ impl Snapshot {
             processes: parts(&self.processes, &before.processes),
             client: self.client.own - before.client.own,
             children: self.client.children - before.client.children,
+            wal: self.wal - before.wal,
         }
     }
 }

@@ -9,6 +9,7 @@ mod edge;
 mod environment;
 mod failover;
 mod fixture;
+mod growth;
 mod heavy_page;
 mod idle;
 mod kills;
@@ -90,6 +91,8 @@ enum Program {
 enum Bench {
     /// Transfers a second through gRPC, compared with one transfer per transaction in PL/pgSQL.
     Ledger(ledger::Arguments),
+    /// The cost of transfers and reads, and the disk, of a ledger whose history grows.
+    Growth(growth::Arguments),
     /// Imports, an export with the gateway's memory, and page 1 of 100 000 products.
     Catalogue(Server),
     /// Pages of 100 orders with 200 lines each, and the memory of the processes that answer them.
@@ -152,6 +155,7 @@ fn main() -> anyhow::Result<()> {
     match program {
         Program::Idle(server) => idle::run(&server),
         Program::Bench(Bench::Ledger(arguments)) => runtime.block_on(ledger::run(arguments)),
+        Program::Bench(Bench::Growth(arguments)) => runtime.block_on(growth::run(arguments)),
         Program::Bench(Bench::Catalogue(server)) => runtime.block_on(catalogue::run(server)),
         Program::Bench(Bench::HeavyPage(server)) => runtime.block_on(heavy_page::run(server)),
         Program::Bench(Bench::Edge(server)) => runtime.block_on(edge::run(server)),

@@ -1,6 +1,6 @@
-//! The files of Postgres' write-ahead log.
+//! Postgres' write-ahead log: its files, and how far it is written.
 
-use sqlx::Executor as _;
+use sqlx::{Executor as _, PgConnection};
 
 use crate::environment::Environment;
 
@@ -24,4 +24,10 @@ pub async fn allocate(environment: &Environment) -> anyhow::Result<()> {
     }
     conn.execute("checkpoint").await?;
     Ok(())
+}
+
+/// Returns the bytes of the log until now.
+pub async fn position(conn: &mut PgConnection) -> anyhow::Result<f64> {
+    let position = "select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8";
+    Ok(sqlx::query_scalar(position).fetch_one(conn).await?)
 }

@@ -191,6 +191,7 @@ pub(super) mod tests {
             processes: BTreeMap::from([("gateway".to_owned(), 0.1), ("postgres".to_owned(), 0.01)]),
             client: 0.2,
             children: 0.0,
+            wal: 0.0,
         };
         let mut figures = Figures::new(kinds).unwrap();
         figures.add(tally, 2.0, costs).unwrap();

@@ -133,6 +133,37 @@ async fn balances_are_returned_for_any_past_time(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
+async fn the_balance_after_each_movement_is_found_by_its_time(pool: PgPool) {
+    const TRANSFERS: i64 = 9;
+    let app = TestApp::new(pool).await;
+    let (a, b) = (app.funded_wallet("20").await, app.new_wallet().await);
+    for _ in 0..TRANSFERS {
+        an_hour_passes(&app).await;
+        app.transfer(&a, &b, "1", true).await.unwrap();
+    }
+    let last = app.transfer(&a, &b, "1", true).await.unwrap();
+    let now = last.created_at.unwrap();
+    for hours in 1..=TRANSFERS {
+        let at = Timestamp {
+            seconds: now.seconds - hours * 3_600 + 600,
+            ..now
+        };
+        let paid = TRANSFERS - hours;
+        assert_eq!(
+            balance_at(&app, &a, &at).await,
+            [usd(&(20 - paid).to_string())]
+        );
+        let received = if paid == 0 {
+            vec![]
+        } else {
+            vec![usd(&paid.to_string())]
+        };
+        assert_eq!(balance_at(&app, &b, &at).await, received);
+    }
+    app.finish().await;
+}
+
+#[sqlx::test(migrator = "wallet_svc::MIGRATOR")]
 async fn a_time_beyond_the_calendar_is_refused(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let id = app.new_wallet().await;

@@ -1,9 +1,11 @@
 //! `OrderPaid`: the buyer's referrer earns a share of the order.
 
+use std::collections::HashMap;
+
 use platform::{
     error::Failure,
     ids::Id,
-    messaging::inbox::{Envelope, Handler},
+    messaging::inbox::{BatchHandler, Event},
 };
 use proto::events::v1::OrderPaid;
 use sqlx::PgConnection;
@@ -13,39 +15,63 @@ use crate::{
         ReferralRewards,
         model::{Base, Source},
     },
-    user::repo as users,
+    user::{UserId, repo as users},
 };
 
-/// Records what the referrer of the buyer earns.
+/// Records what the referrers of buyers earn.
 #[derive(Debug, Clone)]
 pub struct EarnPurchaseReward(pub ReferralRewards);
 
+/// An order that was paid.
+struct Paid {
+    source: Source,
+    user_id: UserId,
+    base: Base,
+}
+
 impl EarnPurchaseReward {
-    /// Applies the event. A repeat, and an order of an unknown user, change nothing.
-    pub async fn handle(&self, conn: &mut PgConnection, event: OrderPaid) -> Result<(), Failure> {
-        let order = Id::parse(&event.order_id).map_err(Failure::internal)?;
-        let user_id = Id::parse(&event.user_id).map_err(Failure::internal)?;
-        let base = Base {
-            amount: event.amount.parse().map_err(Failure::internal)?,
-            asset_code: event.asset_code,
-        };
-        let Some(user) = users::find(conn, user_id).await? else {
-            return Ok(());
-        };
-        let source = Source::Order(order);
-        Ok(self.0.earn_in_tx(conn, source, &user, base).await?)
+    /// Applies the events. A repeat, and an order of an unknown user, change nothing.
+    pub async fn handle(
+        &self,
+        conn: &mut PgConnection,
+        events: Vec<OrderPaid>,
+    ) -> Result<(), Failure> {
+        let orders = events.into_iter().map(decode);
+        let orders = orders.collect::<Result<Vec<_>, _>>()?;
+        let buyers: Vec<_> = orders.iter().map(|order| order.user_id).collect();
+        let buyers = users::find_all(conn, &buyers).await?.into_iter();
+        let buyers: HashMap<_, _> = buyers.map(|user| (user.id, user)).collect();
+        for order in orders {
+            if let Some(buyer) = buyers.get(&order.user_id) {
+                let earned = self.0.earn_in_tx(conn, order.source, buyer, order.base);
+                earned.await?;
+            }
+        }
+        Ok(())
     }
 }
 
-impl Handler for EarnPurchaseReward {
+fn decode(event: OrderPaid) -> Result<Paid, Failure> {
+    let order = Id::parse(&event.order_id).map_err(Failure::internal)?;
+    Ok(Paid {
+        source: Source::Order(order),
+        user_id: Id::parse(&event.user_id).map_err(Failure::internal)?,
+        base: Base {
+            amount: event.amount.parse().map_err(Failure::internal)?,
+            asset_code: event.asset_code,
+        },
+    })
+}
+
+impl BatchHandler for EarnPurchaseReward {
     type Body = OrderPaid;
 
-    async fn apply_in_tx(
+    async fn apply_all_in_tx(
         &self,
         conn: &mut PgConnection,
-        _envelope: &Envelope,
-        event: OrderPaid,
+        events: Vec<Event<OrderPaid>>,
     ) -> Result<(), Failure> {
-        self.handle(conn, event).await
+        let events = events.into_iter().map(|event| event.body);
+        self.handle(conn, events.collect()).await
     }
 }

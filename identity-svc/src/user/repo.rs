@@ -89,7 +89,7 @@ pub(super) async fn update_credentials_in_tx(
 }
 
 /// Finds the users with these ids, in any order.
-pub(super) async fn find_all(conn: &mut PgConnection, ids: &[UserId]) -> Result<Vec<User>> {
+pub(crate) async fn find_all(conn: &mut PgConnection, ids: &[UserId]) -> Result<Vec<User>> {
     let rows = sqlx::query_as!(
         Row,
         r#"select id, version, email as "email!", name, phone, locale, roles, approved, blocked, verified,

@@ -50,11 +50,15 @@ fn paid(order: &str, user: &User, amount: &str) -> OrderPaid {
     }
 }
 
-/// Handles the event as the consumer of a process does.
 async fn handle(app: &TestApp, event: OrderPaid) -> Result<(), Failure> {
+    handle_all(app, vec![event]).await
+}
+
+/// Handles the events as the consumer of a process does.
+async fn handle_all(app: &TestApp, events: Vec<OrderPaid>) -> Result<(), Failure> {
     let mut conn = app.pool.acquire().await.unwrap();
     let consumer = EarnPurchaseReward(app.rewards.clone().unwrap());
-    consumer.handle(&mut conn, event).await
+    consumer.handle(&mut conn, events).await
 }
 
 /// Returns the rewards that were published.
@@ -128,6 +132,27 @@ async fn a_paid_order_earns_a_share_once(pool: PgPool) {
         .await
         .unwrap();
     assert_eq!(earned(&app).await.len(), 2);
+    app.finish().await;
+}
+
+#[sqlx::test(migrator = "identity_svc::MIGRATOR")]
+async fn each_of_the_orders_that_arrive_together_earns(pool: PgPool) {
+    let app = start(pool).await;
+    let (referrer, user) = referrer_and_referred(&app).await;
+    let events = [
+        paid(ORDER, &user, "4.00000000"),
+        paid(ORDER, &referrer, "4.00000000"),
+        paid(OTHER, &user, "8.00000000"),
+        paid(OTHER, &user, "8.00000000"),
+    ];
+    handle_all(&app, events.into()).await.unwrap();
+    let earned = earned(&app).await.into_iter();
+    let earned: Vec<_> = earned.map(|it| (it.source_id, it.base_amount)).collect();
+    let expected = [(ORDER, "4.00000000"), (OTHER, "8.00000000")];
+    assert_eq!(
+        earned,
+        expected.map(|(id, amount)| (id.to_owned(), amount.to_owned()))
+    );
     app.finish().await;
 }
 

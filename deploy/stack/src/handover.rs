@@ -36,6 +36,7 @@ const SETTINGS: &[&str] = &[
     "DRAIN_DELAY",
     "FAILPOINTS",
     "HD_PUBLIC_KEYS",
+    "HUGE_PAGES",
     "INSECURE_PEERS",
     "LOG",
     "LOG_FORMAT",

@@ -237,6 +237,9 @@ fn exit_code(error: &anyhow::Error) -> ExitCode {
 
 async fn serve<A: Application>(config: A::Config) -> anyhow::Result<()> {
     config::check(&config, A::DATABASE.map(|database| database.url_env))?;
+    if !config.common().huge_pages {
+        disable_huge_pages();
+    }
     let metrics = Metrics::install()?;
     let runtime = Runtime {
         metrics: metrics.clone(),
@@ -274,6 +277,14 @@ async fn serve<A: Application>(config: A::Config) -> anyhow::Result<()> {
             tracing::error!(timeout = ?DRAIN_TIMEOUT, "process: drain timed out, exiting");
             Ok(())
         }
+    }
+}
+
+/// Has the kernel give the process no huge pages. The allocator asks for them, and fills them to half.
+fn disable_huge_pages() {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::thread::disable_transparent_huge_pages(true) {
+        tracing::debug!(%error, "process: huge pages not disabled, going on with them");
     }
 }
 

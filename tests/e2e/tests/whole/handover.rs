@@ -5,7 +5,7 @@ use std::{fs, os::unix::fs::MetadataExt as _, path::Path, process::Command};
 use stack::{Stack, StackOptions, is_passed};
 
 #[test]
-fn processes_have_no_rights_of_root_and_no_variables_of_others() {
+fn processes_have_no_rights_of_root_no_variables_of_others_and_no_huge_pages() {
     let stack = Stack::start(StackOptions::for_test("handover").expect("options"));
     let stack = stack.expect("the stack starts");
     let ours = fs::metadata("/proc/self").expect("a process").uid();
@@ -21,6 +21,12 @@ fn processes_have_no_rights_of_root_and_no_variables_of_others() {
         let environment = String::from_utf8_lossy(&environment);
         // Cargo sets it for a test; here it stands for a developer's keys.
         assert!(!environment.contains("CARGO_MANIFEST_DIR"), "{name}");
+    }
+    let servers = stack.environment().process_ids();
+    let processes = stack.process_ids();
+    for (name, pid) in processes.iter().filter(|it| !servers.contains_key(it.0)) {
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("a process");
+        assert!(!status.contains("THP_enabled:\t1"), "{name} has huge pages");
     }
     let logs = stack.environment().postgres_log();
     let logs = logs.parent().expect("a directory");

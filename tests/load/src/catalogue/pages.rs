@@ -8,6 +8,9 @@ use crate::{
 
 const SERVICE: &str = "catalog-svc";
 
+/// Has catalog-svc read the next page from Postgres, not from its cache.
+const INVALIDATE: &str = "update catalog.products_version set version = gen_random_uuid()";
+
 pub(super) async fn measure(
     environment: &Environment,
     api: &Api,
@@ -44,6 +47,8 @@ pub(super) async fn measure(
     ] {
         let path = format!("/products?{query}");
         let captured = capture::record(environment, what, async || {
+            let mut conn = environment.connect(None).await?;
+            sqlx::raw_sql(INVALIDATE).execute(&mut conn).await?;
             let response = api.get(&path).send().await?.error_for_status()?;
             Ok(response.bytes().await.map(drop)?)
         });

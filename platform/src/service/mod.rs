@@ -178,6 +178,8 @@ pub struct Database {
 
 /// Runs a process from its command line to its exit code. Buffered spans are exported before it ends.
 pub fn main<A: Application>() -> ExitCode {
+    // What is allocated until the settings are known stays for good.
+    allow_huge_pages(false);
     let invocation = command::parse::<A>();
     match start_runtime(A::NAME, invocation.telemetry()) {
         Ok((runtime, guard)) => {
@@ -237,9 +239,7 @@ fn exit_code(error: &anyhow::Error) -> ExitCode {
 
 async fn serve<A: Application>(config: A::Config) -> anyhow::Result<()> {
     config::check(&config, A::DATABASE.map(|database| database.url_env))?;
-    if !config.common().huge_pages {
-        disable_huge_pages();
-    }
+    allow_huge_pages(config.common().huge_pages);
     let metrics = Metrics::install()?;
     let runtime = Runtime {
         metrics: metrics.clone(),
@@ -280,11 +280,12 @@ async fn serve<A: Application>(config: A::Config) -> anyhow::Result<()> {
     }
 }
 
-/// Has the kernel give the process no huge pages. The allocator asks for them, and fills them to half.
-fn disable_huge_pages() {
+/// Has the kernel give the process huge pages from now on, or none. The allocator asks for them, and fills them
+/// to half.
+fn allow_huge_pages(are_allowed: bool) {
     #[cfg(target_os = "linux")]
-    if let Err(error) = rustix::thread::disable_transparent_huge_pages(true) {
-        tracing::debug!(%error, "process: huge pages not disabled, going on with them");
+    if let Err(error) = rustix::thread::disable_transparent_huge_pages(!are_allowed) {
+        tracing::debug!(%error, "process: huge pages not set, going on with those of the system");
     }
 }
 

@@ -1,6 +1,6 @@
 //! The use case of quotes. It reads only this database, so it works while wallet-svc is down.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use platform::ids::Id;
 use proto::catalog::v1 as wire;
@@ -33,7 +33,7 @@ pub(crate) struct Quotes {
     context: Context,
     media: Media,
     validators: Validators,
-    products: VersionedCache<Id<Product>, Embedded>,
+    products: VersionedCache<Id<Product>, Arc<Embedded>>,
 }
 
 impl Quotes {
@@ -55,16 +55,18 @@ impl Quotes {
         let ids = convert::product_ids(cart)?;
         let products = self.find(ids.iter().copied().flatten().collect()).await?;
         let lines = cart.lines.iter().zip(ids).map(|(line, id)| {
-            let product = id.and_then(|id| products.get(&id)).cloned();
+            let product = id.and_then(|id| products.get(&id));
+            let product = product.map(|it| Embedded::clone(it));
             convert::line_to_proto(line, product, &self.media, &self.validators)
         });
         Ok(lines.collect())
     }
+
     /// Finds the products among these ids.
     async fn find(
         &self,
         ids: Vec<Id<Product>>,
-    ) -> Result<HashMap<Id<Product>, Embedded>, sqlx::Error> {
+    ) -> Result<HashMap<Id<Product>, Arc<Embedded>>, sqlx::Error> {
         let mut conn = self.context.pool.acquire().await?;
         let version = Version::read(&mut conn).await?;
         let (mut found, mut missing) = (HashMap::new(), Vec::new());
@@ -77,8 +79,8 @@ impl Quotes {
         if !missing.is_empty() {
             let products = product::repo::find_all(&mut conn, &missing).await?;
             for product in related::embed(&mut conn, products, INCLUDE).await? {
-                let id = product.product.id;
-                self.products.insert(id, version, product.clone());
+                let (id, product) = (product.product.id, Arc::new(product));
+                self.products.insert(id, version, Arc::clone(&product));
                 found.insert(id, product);
             }
         }

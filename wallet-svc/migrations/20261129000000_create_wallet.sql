@@ -392,7 +392,6 @@ create table wallet.verification (
     id uuid not null,
     -- The asset, or the beneficiary of a bonus
     name text not null,
-    sequence bigint not null,
     violations bigint not null,
     started_at timestamptz not null,
     constraint verification_pkey primary key (is_only),

@@ -37,13 +37,12 @@ impl Table {
     }
 }
 
-/// The key of a row; tables with shorter keys leave the other columns empty.
+/// The key of a row; tables with shorter keys leave the name empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq, sqlx::FromRow)]
 pub(super) struct Key {
     pub id: Uuid,
     /// The asset, or the beneficiary of a bonus.
     pub name: String,
-    pub sequence: i64,
 }
 
 /// The last row that was checked.
@@ -82,15 +81,14 @@ impl Progress {
         let start = Position::start();
         let open = sqlx::query_as(
             "insert into wallet.verification as pass
-                 (table_name, id, name, sequence, violations, started_at)
-             values ($1, $2, $3, $4, 0, now())
+                 (table_name, id, name, violations, started_at)
+             values ($1, $2, $3, 0, now())
              on conflict (is_only) do update set violations = pass.violations
-             returning table_name, id, name, sequence, violations, started_at",
+             returning table_name, id, name, violations, started_at",
         )
         .bind(start.table)
         .bind(start.after.id)
         .bind(start.after.name)
-        .bind(start.after.sequence)
         .fetch_one(pool);
         pg::bounded(open).await
     }
@@ -100,12 +98,11 @@ impl Progress {
         let Position { table, after } = &self.position;
         let store = sqlx::query(
             "update wallet.verification
-             set table_name = $1, id = $2, name = $3, sequence = $4, violations = $5",
+             set table_name = $1, id = $2, name = $3, violations = $4",
         )
         .bind(table)
         .bind(after.id)
         .bind(&after.name)
-        .bind(after.sequence)
         .bind(self.violations)
         .execute(pool);
         pg::bounded(store).await.map(drop)

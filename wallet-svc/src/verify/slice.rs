@@ -29,7 +29,6 @@ struct Row {
     /// The last key of the slice; none if there are no rows after it.
     last_id: Option<Uuid>,
     last_name: Option<String>,
-    last_sequence: Option<i64>,
 }
 
 /// Checks the next rows after a position, under limits of its own. Each row is found by its key, as the
@@ -53,7 +52,6 @@ pub(super) async fn check_slice(
     let check = sqlx::query_as(table.checks())
         .bind(after.id)
         .bind(&after.name)
-        .bind(after.sequence)
         .bind(rows);
     let started = Instant::now();
     let row: Row = pg::within(Duration::from_secs(15), check.fetch_one(&mut *tx)).await?;
@@ -79,7 +77,6 @@ impl Row {
         Some(Key {
             id: self.last_id?,
             name: self.last_name.clone()?,
-            sequence: self.last_sequence?,
         })
     }
 

@@ -4,7 +4,7 @@ with slice as (
     from wallet.balances
     where (wallet_id, asset_code) > ($1, $2)
     order by wallet_id, asset_code
-    limit $4),
+    limit $3),
 checked as (
     select slice.*, coalesce(last.balance_after, 0) as moved,
         coalesce(last.sequence, 0) as movements, debits.amount as debits, credits.amount as credits
@@ -43,9 +43,9 @@ found (rule, place) as (
     union all
     select 'available is never negative', format('%s %s', wallet_id, asset_code)
     from checked where not system and amount - held < 0)
-select rules, places, wallet_id as last_id, asset_code as last_name, 0::bigint as last_sequence
+select rules, places, wallet_id as last_id, asset_code as last_name
 from (select array_agg(rule) as rules, array_agg(place) as places from found) violations
 left join (
     select wallet_id, asset_code from slice
     order by wallet_id desc, asset_code desc
-    limit 1) last on (select count(*) from slice) = $4
+    limit 1) last on (select count(*) from slice) = $3

@@ -4,7 +4,7 @@ with slice as (
     select order_id, beneficiary, granted, credited, owed from wallet.order_bonuses
     where (order_id, beneficiary) > ($1, $2)
     order by order_id, beneficiary
-    limit $4),
+    limit $3),
 found (rule, place) as (
     select 'a bonus is the sum of its transactions, less what is owed',
         format('%s of %s: %s credited, %s owed, %s moved',
@@ -23,8 +23,8 @@ found (rule, place) as (
         format('%s: %s granted, %s recorded', slice.order_id, slice.granted, r.amount)
     from slice left join wallet.referral_rewards r on r.order_id = slice.order_id
     where slice.beneficiary = 'referrer' and slice.granted is distinct from r.amount)
-select rules, places, order_id as last_id, beneficiary as last_name, 0::bigint as last_sequence
+select rules, places, order_id as last_id, beneficiary as last_name
 from (select array_agg(rule) as rules, array_agg(place) as places from found) violations
 left join (
     select order_id, beneficiary from slice order by order_id desc, beneficiary desc limit 1) last
-    on (select count(*) from slice) = $4
+    on (select count(*) from slice) = $3

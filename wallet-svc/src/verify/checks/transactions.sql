@@ -6,7 +6,7 @@ with slice as (
     from wallet.transactions
     where id > $1
     order by id
-    limit $4),
+    limit $3),
 settled as (
     select slice.id as transaction_id, m.asset_code, sum(m.amount) as sum, count(*) as movements,
         max(m.amount) as amount
@@ -52,7 +52,7 @@ found (rule, place) as (
         on b.wallet_id = t.destination_wallet_id and b.asset_code = t.asset_code
     where t.status in ('pending', 'processing') and t.destination_wallet_id is not null
         and b.wallet_id is null)
-select rules, places, id as last_id, '' as last_name, 0::bigint as last_sequence
+select rules, places, id as last_id, '' as last_name
 from (select array_agg(rule) as rules, array_agg(place) as places from found) violations
 left join (select id from slice order by id desc limit 1) last
-    on (select count(*) from slice) = $4
+    on (select count(*) from slice) = $3

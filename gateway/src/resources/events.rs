@@ -48,7 +48,7 @@ pub(crate) struct EventMessage {
 /// Stream events as they happen.
 ///
 /// Server-sent events: `id` is the event's, `event` its type, `data` the body that webhooks get. A client
-/// that reconnects with `Last-Event-ID` gets what it missed within the last 7 days. If that event is not
+/// that reconnects with `Last-Event-ID` gets what it missed within the last two weeks. If that event is not
 /// known, the message `reset` comes first, and the stream starts now. A comment comes every 15 seconds. The
 /// stream ends when the credentials do.
 pub(crate) async fn stream(

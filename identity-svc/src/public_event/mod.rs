@@ -1,6 +1,5 @@
-//! Public events: what happened in any context, as clients are told. Made from the events between
-//! services, kept for a week, sent to webhooks, and
-//! streamed to whoever watches.
+//! Public events: what happened in any context, as clients are told. Made from the events between services, kept
+//! for two weeks, sent to webhooks, and streamed to whoever watches.
 //!
 //! They name ids and amounts. No email, name, address or token is part of one.
 
@@ -12,16 +11,16 @@ mod recorder;
 pub(crate) mod repo;
 mod translate;
 
-use std::marker::PhantomData;
-
+use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use platform::{
     error::Failure,
-    messaging::inbox::{BatchHandler, Event},
+    messaging::inbox::{BatchHandler, Body, Event},
     pg::Schema,
     service::Backbone,
 };
 use proto::events::v1 as events;
+use serde_json::Value;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
@@ -39,82 +38,113 @@ const WALLET: Schema = Schema::new("wallet");
 /// The part of the consumers' names that tells them from other consumers of the same events.
 const PURPOSE: &str = "public";
 
-/// Consumes the events that public ones are made from.
-pub(crate) fn consume(backbone: &mut Backbone, recorder: &Recorder) {
-    record::<events::OrderPlaced>(backbone, recorder, ORDERS, "OrderPlaced");
-    record::<events::OrderPaid>(backbone, recorder, ORDERS, "OrderPaid");
-    record::<events::OrderFulfilled>(backbone, recorder, ORDERS, "OrderFulfilled");
-    record::<events::OrderCanceled>(backbone, recorder, ORDERS, "OrderCanceled");
-    record::<events::OrderRefunded>(backbone, recorder, ORDERS, "OrderRefunded");
-    record::<events::TransactionCreated>(backbone, recorder, WALLET, "TransactionCreated");
-    record::<events::TransactionApproved>(backbone, recorder, WALLET, "TransactionApproved");
-    record::<events::TransactionConfirmed>(backbone, recorder, WALLET, "TransactionConfirmed");
-    record::<events::TransactionFailed>(backbone, recorder, WALLET, "TransactionFailed");
-    record::<events::TransactionRejected>(backbone, recorder, WALLET, "TransactionRejected");
-    record::<events::UserCreated>(backbone, recorder, SCHEMA, "UserCreated");
-    record::<events::UserApproved>(backbone, recorder, SCHEMA, "UserApproved");
-    record::<events::UserBlocked>(backbone, recorder, SCHEMA, "UserBlocked");
-    record::<events::TaskCompleted>(backbone, recorder, SCHEMA, "TaskCompleted");
+/// An event between services, and how its message becomes public events.
+struct Source {
+    context: Schema,
+    name: &'static str,
+    translate: fn(Bytes) -> Result<Translated, String>,
 }
 
-fn record<B: Translate>(
-    backbone: &mut Backbone,
-    recorder: &Recorder,
-    source: Schema,
-    event: &'static str,
-) {
-    let handler = Record::<B> {
-        recorder: recorder.clone(),
-        body: PhantomData,
-    };
-    backbone.consume_for(PURPOSE, source, event, handler);
-}
+/// The events that public ones are made from.
+const SOURCES: [Source; 14] = [
+    source::<events::OrderPlaced>(ORDERS, "OrderPlaced"),
+    source::<events::OrderPaid>(ORDERS, "OrderPaid"),
+    source::<events::OrderFulfilled>(ORDERS, "OrderFulfilled"),
+    source::<events::OrderCanceled>(ORDERS, "OrderCanceled"),
+    source::<events::OrderRefunded>(ORDERS, "OrderRefunded"),
+    source::<events::TransactionCreated>(WALLET, "TransactionCreated"),
+    source::<events::TransactionApproved>(WALLET, "TransactionApproved"),
+    source::<events::TransactionConfirmed>(WALLET, "TransactionConfirmed"),
+    source::<events::TransactionFailed>(WALLET, "TransactionFailed"),
+    source::<events::TransactionRejected>(WALLET, "TransactionRejected"),
+    source::<events::UserCreated>(SCHEMA, "UserCreated"),
+    source::<events::UserApproved>(SCHEMA, "UserApproved"),
+    source::<events::UserBlocked>(SCHEMA, "UserBlocked"),
+    source::<events::TaskCompleted>(SCHEMA, "TaskCompleted"),
+];
 
-/// Records the public events that an event becomes.
-struct Record<B> {
-    recorder: Recorder,
-    body: PhantomData<fn() -> B>,
-}
-
-impl<B> Clone for Record<B> {
-    fn clone(&self) -> Self {
-        Self {
-            recorder: self.recorder.clone(),
-            body: PhantomData,
-        }
+const fn source<B: Translate>(context: Schema, name: &'static str) -> Source {
+    Source {
+        context,
+        name,
+        translate: translated::<B>,
     }
 }
 
-impl<B: Translate> BatchHandler for Record<B> {
-    type Body = B;
+/// Consumes the events that public ones are made from: those of each context in their order.
+pub(crate) fn consume(backbone: &mut Backbone, recorder: &Recorder) {
+    for context in [ORDERS, WALLET, SCHEMA] {
+        let sources = SOURCES.iter().filter(|source| source.context == context);
+        let names: Vec<_> = sources.map(|source| source.name).collect();
+        backbone.consume_all(PURPOSE, context, &names, Record(recorder.clone()));
+    }
+}
+
+/// Type and data of a public event.
+type TypedData = (&'static str, Value);
+
+/// What an event between services becomes.
+struct Translated {
+    /// What it implies, and what comes before.
+    before: Option<TypedData>,
+    /// `None` for what clients are not told.
+    own: Option<TypedData>,
+}
+
+fn translated<B: Translate>(bytes: Bytes) -> Result<Translated, String> {
+    let body = B::decode(bytes).map_err(|error| error.to_string())?;
+    Ok(Translated {
+        before: body.before(),
+        own: body.translate(),
+    })
+}
+
+impl Body for Translated {
+    fn decode(event_type: &str, bytes: Bytes) -> Result<Self, String> {
+        let name = event_type.rsplit('.').next();
+        let mut sources = SOURCES.iter();
+        let source = sources.find(|source| Some(source.name) == name);
+        let source = source.ok_or_else(|| format!("unknown event type {event_type}"))?;
+        (source.translate)(bytes)
+    }
+}
+
+/// Records the public events that events become.
+#[derive(Clone)]
+struct Record(Recorder);
+
+impl BatchHandler for Record {
+    type Body = Translated;
+
+    const IS_IDEMPOTENT: bool = true;
 
     async fn apply_all_in_tx(
         &self,
         conn: &mut PgConnection,
-        events: Vec<Event<B>>,
+        events: Vec<Event<Translated>>,
     ) -> Result<(), Failure> {
         let events = events.into_iter();
         let events =
             events.flat_map(|event| public(event.envelope.id, event.envelope.time, event.body));
         let events: Vec<_> = events.collect();
-        self.recorder.record_in_tx(conn, &events).await
+        self.0.record_in_tx(conn, &events).await
     }
 
     fn committed(&self) {
-        self.recorder.notify();
+        self.0.notify();
     }
 }
 
 /// Returns the public events that an event with this id and time becomes.
-fn public<B: Translate>(
+fn public(
     id: Uuid,
     occurred_at: DateTime<Utc>,
-    body: B,
+    body: Translated,
 ) -> impl Iterator<Item = PublicEvent> {
     // The same at each delivery, and the event that came before has the id before.
     let before = Uuid::from_u128(id.as_u128().wrapping_sub(1));
-    let before = body.before().map(|translated| (before, translated));
-    let own = body.translate().map(|translated| (id, translated));
+    let before = body.before.map(|typed| (before, typed));
+    let own = body.own.map(|typed| (id, typed));
     let events = before.into_iter().chain(own);
     events.map(move |(id, (event_type, data))| PublicEvent {
         id,
@@ -126,7 +156,15 @@ fn public<B: Translate>(
 
 #[cfg(test)]
 mod tests {
+    use prost::Message as _;
+
     use super::*;
+
+    #[test]
+    fn an_event_that_is_not_consumed_cannot_be_decoded() {
+        let decoded = Translated::decode("guerdon.orders.v1.OrderArchived", Bytes::new());
+        assert!(decoded.is_err_and(|error| error.contains("OrderArchived")));
+    }
 
     #[test]
     fn what_is_created_and_confirmed_at_once_becomes_two_events_in_order() {
@@ -136,10 +174,12 @@ mod tests {
                 r#type: "transfer".to_owned(),
                 ..Default::default()
             });
-            let body = events::TransactionConfirmed {
+            let event = events::TransactionConfirmed {
                 transaction,
                 created,
             };
+            let bytes = event.encode_to_vec().into();
+            let body = Translated::decode("guerdon.wallet.v1.TransactionConfirmed", bytes).unwrap();
             let events = public(id, DateTime::UNIX_EPOCH, body);
             let events = events.map(|event| (event.id, event.event_type));
             events.collect::<Vec<_>>()

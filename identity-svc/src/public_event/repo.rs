@@ -1,7 +1,8 @@
 //! SQL of public events.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, time::Duration};
 
+use platform::messaging::inbox;
 use sqlx::{PgConnection, PgExecutor};
 use uuid::Uuid;
 
@@ -11,8 +12,8 @@ use crate::error::Result;
 /// Rows that a purge deletes at once, with all deliveries of each.
 const PURGE_BATCH: i64 = 500;
 
-/// How long events stay, with their deliveries.
-const RETENTION: &str = "7 days";
+/// How long events stay, with their deliveries: so long a repeat must find them.
+const RETENTION: Duration = inbox::REPEATABLE_FOR;
 
 /// The key of the lock that a transaction takes before it assigns positions.
 const POSITIONS_LOCK: i64 = 0x7075_626c_6963;
@@ -100,8 +101,8 @@ pub(super) async fn purge(db: impl PgExecutor<'_>) -> Result<bool, sqlx::Error> 
     let deleted = sqlx::query!(
         "delete from identity.public_events where id in (
              select id from identity.public_events
-             where created_at < now() - $1::text::interval limit $2)",
-        RETENTION,
+             where created_at < now() - make_interval(secs => $1) limit $2)",
+        RETENTION.as_secs_f64(),
         PURGE_BATCH,
     )
     .execute(db)

@@ -10,7 +10,7 @@ use async_nats::{
     jetstream::{Context, context::PublishError},
 };
 use chrono::{DateTime, Utc};
-use sqlx::{PgPool, types::Json};
+use sqlx::{PgConnection, PgPool, types::Json};
 use tokio::time::timeout;
 use uuid::Uuid;
 
@@ -109,6 +109,19 @@ pub(super) async fn record_failure(
         .bind(max_failures)
         .fetch_one(pool)
         .await
+}
+
+/// Deletes the dead letters of events that the consumer applies.
+pub(super) async fn delete_in_tx(
+    conn: &mut PgConnection,
+    schema: Schema,
+    consumer: &str,
+    event_ids: &[Uuid],
+) -> Result<(), sqlx::Error> {
+    let sql =
+        schema.sql("delete from :schema.dead_letters where consumer = $1 and event_id = any($2)");
+    let deleted = sqlx::query(sql).bind(consumer).bind(event_ids);
+    deleted.execute(conn).await.map(drop)
 }
 
 fn stored_headers(headers: Option<&HeaderMap>) -> BTreeMap<String, String> {

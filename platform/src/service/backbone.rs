@@ -83,19 +83,19 @@ impl Backbone {
         });
     }
 
-    /// Consumes an event like [`Backbone::consume`], apart from other consumers of the same event: the
-    /// purpose, in kebab case, is a part of the durable name and of the task's name.
-    pub fn consume_for<H: BatchHandler + Clone>(
+    /// Consumes events of the context `source` in the order of its stream. `purpose` tells the consumer and its
+    /// task from others of the service: `public` makes the durable name `identity-svc-public`.
+    pub fn consume_all<H: BatchHandler + Clone>(
         &mut self,
         purpose: &str,
         source: Schema,
-        event: &'static str,
+        events: &[&str],
         handler: H,
     ) {
         let (pool, jetstream) = (self.pool.clone(), self.jetstream.clone());
-        let service = format!("{}-{purpose}", self.service);
-        let consumer = Consumer::new(&service, self.schema, source, event);
-        let name = format!("{purpose}-{}", kebab_case(event));
+        let durable = format!("{}-{purpose}", self.service);
+        let consumer = Consumer::of_events(durable, self.schema, source, events);
+        let name = format!("{purpose}-{}", source.name());
         self.worker(name, move |stop| {
             let (consumer, handler) = (consumer.clone(), handler.clone());
             inbox::run(consumer, jetstream.clone(), pool.clone(), handler, stop).map(Ok)

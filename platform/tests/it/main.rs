@@ -17,5 +17,6 @@ mod proxy;
 mod refusals;
 mod relay;
 mod saga;
+mod several_events;
 mod standby;
 mod trace;

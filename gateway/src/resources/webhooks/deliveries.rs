@@ -38,7 +38,7 @@ pub(crate) struct WebhookDelivery {
     updated_at: Option<Time>,
 }
 
-/// List the deliveries of a webhook. They are kept for a week.
+/// List the deliveries of a webhook. They are kept for two weeks.
 pub(crate) async fn list(
     call: Call,
     path: PathParams,

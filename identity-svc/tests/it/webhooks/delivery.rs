@@ -244,7 +244,7 @@ async fn pings_beyond_eight_a_minute_are_refused(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "identity_svc::MIGRATOR")]
-async fn events_and_deliveries_are_kept_for_a_week(pool: PgPool) {
+async fn events_and_deliveries_are_kept_for_two_weeks(pool: PgPool) {
     let mut app = TestApp::start_with(pool, Clock::system(), &LOCAL).await;
     let (receiver, created) = subscribe(&app).await;
     for number in [1, 2] {
@@ -253,7 +253,7 @@ async fn events_and_deliveries_are_kept_for_a_week(pool: PgPool) {
     received(&receiver, 2).await;
     app.stop().await;
     app.execute(
-        "update identity.public_events set created_at = now() - interval '8 days'
+        "update identity.public_events set created_at = now() - interval '15 days'
          where data like '%\"1\"%'",
     )
     .await;

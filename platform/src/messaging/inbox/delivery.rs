@@ -4,12 +4,11 @@ use std::{error::Error as _, fmt::Write as _, panic::AssertUnwindSafe, time::Dur
 
 use async_nats::jetstream::{AckKind, Message};
 use futures::{FutureExt as _, StreamExt as _, stream};
-use prost::Message as _;
 use sqlx::PgPool;
 use tokio::time::timeout;
 use tracing::{Instrument as _, Span};
 
-use super::{Applied, Consumer, Deliver, Envelope, Event, envelope};
+use super::{Applied, Body as _, Consumer, Deliver, Envelope, Event, envelope};
 use crate::{
     backoff::Backoff,
     error::{Code, Failure},
@@ -69,7 +68,7 @@ pub(super) async fn handle_all<E: Deliver>(
 async fn apply_together<E: Deliver>(consumer: &Consumer, effect: &E, messages: &[Message]) -> bool {
     let events = messages.iter().map(|message| {
         let envelope = Envelope::read(message).ok()?;
-        let body = E::Body::decode(message.payload.clone()).ok()?;
+        let body = E::Body::decode(&envelope.event_type, message.payload.clone()).ok()?;
         let span = span(consumer, Some(&envelope));
         Some(Event {
             envelope,
@@ -126,7 +125,7 @@ fn span(consumer: &Consumer, envelope: Option<&Envelope>) -> tracing::Span {
         otel.name = format!("{} process", consumer.name()),
         otel.kind = "consumer",
         messaging.system = "nats",
-        messaging.destination.name = consumer.subject,
+        messaging.destination.name = envelope.map(|envelope| &*envelope.event_type),
         messaging.message.id = envelope.map(|envelope| envelope.id.to_string()),
     );
     if let Some(traceparent) = envelope.and_then(|envelope| envelope.traceparent.as_deref()) {
@@ -146,7 +145,7 @@ async fn apply<E: Deliver>(
         Ok(envelope) => envelope,
         Err(reason) => return Outcome::Malformed(reason),
     };
-    let body = match E::Body::decode(message.payload.clone()) {
+    let body = match E::Body::decode(&envelope.event_type, message.payload.clone()) {
         Ok(body) => body,
         Err(error) => return Outcome::Malformed(format!("the body cannot be decoded: {error}")),
     };

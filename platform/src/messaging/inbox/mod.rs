@@ -5,6 +5,7 @@
 //! Transient errors are retried without counting as failures. After ten failures, or if its body
 //! cannot be decoded, an event is parked in `dead_letters`, and the consumer goes on.
 
+mod body;
 mod delivery;
 mod envelope;
 mod pull;
@@ -18,20 +19,28 @@ use tokio_util::sync::CancellationToken;
 use tracing::{Instrument as _, Span};
 use uuid::Uuid;
 
-use super::{jetstream::stream_name, outbox::event_type};
+use super::{dead_letters, jetstream::stream_name, outbox::event_type};
 use crate::{
     error::Failure,
     pg::{self, Schema},
 };
+pub use body::Body;
 pub use envelope::Envelope;
 
-/// The consumer of one event in one service; its durable name is `<service>-<event>`.
+/// How long an event may be delivered again: the outbox can replay it as long as it keeps it, and the stream
+/// keeps what was replayed as long.
+pub const REPEATABLE_FOR: Duration = Duration::from_hours(2 * 7 * 24);
+
+/// The consumer of one event in one service, with the durable name `<service>-<event>`, or of several events
+/// of a context, with a name of its own.
 #[derive(Debug, Clone)]
 pub struct Consumer {
     schema: Schema,
     source: Schema,
     durable: String,
-    subject: String,
+    subjects: Vec<String>,
+    /// Whether what arrives is applied after what arrived before, not beside it.
+    in_order: bool,
     /// Failures after which the event is parked.
     pub max_failures: i32,
     /// Delay after the first failure or transient error; it doubles with each.
@@ -48,15 +57,27 @@ impl Consumer {
     /// Creates the consumer of `event` of the context `source`. `schema` holds the service's inbox.
     pub fn new(service: &str, schema: Schema, source: Schema, event: &str) -> Self {
         Self {
+            in_order: false,
+            max_in_flight: 64,
+            ..Self::of_events(format!("{service}-{event}"), schema, source, &[event])
+        }
+    }
+
+    /// Creates a consumer of several events of the context `source`. They are applied in the order of the
+    /// stream, apart from those that fail.
+    pub fn of_events(durable: String, schema: Schema, source: Schema, events: &[&str]) -> Self {
+        let subjects = events.iter().map(|event| event_type(source, event));
+        Self {
             schema,
             source,
-            durable: format!("{service}-{event}"),
-            subject: event_type(source, event),
+            durable,
+            subjects: subjects.collect(),
+            in_order: true,
             max_failures: 10,
             first_delay: Duration::from_millis(500),
             max_delay: Duration::from_secs(30),
             effect_timeout: Duration::from_secs(15),
-            max_in_flight: 64,
+            max_in_flight: 256,
         }
     }
 
@@ -85,7 +106,7 @@ pub struct Event<B> {
 /// An effect in the consumer's own schema.
 pub trait Handler: Send + Sync + 'static {
     /// The event's message in `guerdon.events.v1`.
-    type Body: prost::Message + Default;
+    type Body: Body;
 
     /// Applies the event in the transaction of its inbox row: it is called until it succeeds, and
     /// commits once. Events of an aggregate may arrive in any order; a projection compares
@@ -101,8 +122,12 @@ pub trait Handler: Send + Sync + 'static {
 /// An effect of several events in the consumer's own schema. Every [`Handler`] is one, which applies them
 /// one after another.
 pub trait BatchHandler: Send + Sync + 'static {
-    /// The event's message in `guerdon.events.v1`.
-    type Body: prost::Message + Default;
+    /// The event's message in `guerdon.events.v1`, or what is made of the messages of several events.
+    type Body: Body;
+
+    /// Whether the effect has unique rows with the events' ids, so that it needs none in `inbox`. A repeat
+    /// then changes nothing and counts as applied. The rows must be kept for [`REPEATABLE_FOR`].
+    const IS_IDEMPOTENT: bool = false;
 
     /// Applies events in the transaction of their inbox rows. If it fails, each of them is applied in a
     /// transaction of its own, and [`Handler::apply_in_tx`] says what holds for it.
@@ -135,7 +160,7 @@ impl<H: Handler> BatchHandler for H {
 /// An effect with its own transaction.
 pub trait Effect: Send + Sync + 'static {
     /// The event's message in `guerdon.events.v1`.
-    type Body: prost::Message + Default;
+    type Body: Body;
 
     /// Applies the event. It may be called again after a success, so the effect must be idempotent
     /// by the event's id, or an operation id made from it, and report which call this was.
@@ -191,7 +216,7 @@ pub async fn run_effect<E: Effect>(
 
 /// What a consumer does with the events that arrived together: all of it or nothing.
 trait Deliver: Send + Sync + 'static {
-    type Body: prost::Message + Default;
+    type Body: Body;
 
     /// Applies the events, and returns for each whether this call did.
     fn deliver(
@@ -212,7 +237,15 @@ impl<H: BatchHandler> Deliver for TransactionalEffect<H> {
     async fn deliver(&self, mut events: Vec<Event<H::Body>>) -> Result<Vec<Applied>, Failure> {
         let ids = ids(&events);
         let mut tx = pg::tx(&self.pool).await?;
-        let applied = record(&mut tx, &self.consumer, &ids).await?;
+        let applied = if H::IS_IDEMPOTENT {
+            let Consumer {
+                schema, durable, ..
+            } = &self.consumer;
+            dead_letters::delete_in_tx(&mut tx, *schema, durable, &ids).await?;
+            vec![Applied::Now; ids.len()]
+        } else {
+            record(&mut tx, &self.consumer, &ids).await?
+        };
         let mut states = applied.iter();
         events.retain(|_| states.next() == Some(&Applied::Now));
         let is_new = !events.is_empty();

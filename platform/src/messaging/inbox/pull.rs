@@ -117,7 +117,12 @@ impl<E: Deliver> Puller<E> {
 
     /// Starts to apply messages that arrived together.
     async fn start(&self, messages: Vec<Message>) -> Result<(), async_nats::Error> {
-        let count = u32::try_from(messages.len())?;
+        let count = if self.consumer.in_order {
+            self.consumer.max_in_flight
+        } else {
+            messages.len()
+        };
+        let count = u32::try_from(count)?;
         let slots = Arc::clone(&self.slots).acquire_many_owned(count).await?;
         let (consumer, pool) = (Arc::clone(&self.consumer), self.pool.clone());
         let effect = Arc::clone(&self.effect);
@@ -130,9 +135,15 @@ impl<E: Deliver> Puller<E> {
 
     async fn ensure_consumer(&self) -> Result<PullConsumer, async_nats::Error> {
         let consumer = &self.consumer;
+        // A single subject is part of the API's subject, to which NATS can limit a user.
+        let (filter_subject, filter_subjects) = match &*consumer.subjects {
+            [subject] => (subject.clone(), Vec::new()),
+            subjects => (String::new(), subjects.to_vec()),
+        };
         let config = pull::Config {
             durable_name: Some(consumer.name().to_owned()),
-            filter_subject: consumer.subject.clone(),
+            filter_subject,
+            filter_subjects,
             deliver_policy: DeliverPolicy::All,
             ack_policy: AckPolicy::Explicit,
             // The effect times out long before.

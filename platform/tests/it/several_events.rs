@@ -1,0 +1,163 @@
+//! One consumer takes several events of a context.
+
+use platform::{
+    error::{Code, Failure},
+    messaging::{
+        inbox::{self, BatchHandler, Body, Consumer, Event},
+        outbox::{Aggregate, Message},
+        replay,
+    },
+    testing::{assert_no_leftovers, eventually},
+};
+use prost_types::Timestamp;
+use sqlx::{
+    PgConnection,
+    postgres::{PgConnectOptions, PgPoolOptions},
+};
+use uuid::Uuid;
+
+use crate::harness::{Harness, TIMEOUT, uuid};
+
+/// Name and version of an event.
+struct Change(String);
+
+impl Body for Change {
+    fn decode(event_type: &str, bytes: bytes::Bytes) -> Result<Self, String> {
+        let version = <Timestamp as Body>::decode(event_type, bytes)?.seconds;
+        let name = event_type.rsplit('.').next().unwrap();
+        Ok(Self(format!("{name} {version}")))
+    }
+}
+
+/// Inserts a row for each event, if it is not there; fails on the version 3 until there is a row for 4.
+#[derive(Clone)]
+struct Keep(&'static str);
+
+impl BatchHandler for Keep {
+    type Body = Change;
+
+    const IS_IDEMPOTENT: bool = true;
+
+    async fn apply_all_in_tx(
+        &self,
+        conn: &mut PgConnection,
+        events: Vec<Event<Change>>,
+    ) -> Result<(), Failure> {
+        let schema = self.0;
+        let later = format!("select exists (select from {schema}.changes where name like '% 4')");
+        let later = sqlx::query_scalar(sqlx::AssertSqlSafe(later));
+        let has_later: bool = later.fetch_one(&mut *conn).await?;
+        for Event { envelope, body, .. } in events {
+            if envelope.version == 3 && !has_later {
+                return Err(Failure::new(Code::Internal, "the version 4 is not there"));
+            }
+            let insert = format!(
+                "insert into {schema}.changes (id, name) values ($1, $2) on conflict do nothing"
+            );
+            let insert = sqlx::query(sqlx::AssertSqlSafe(insert));
+            let insert = insert.bind(envelope.id).bind(body.0);
+            insert.execute(&mut *conn).await?;
+        }
+        Ok(())
+    }
+}
+
+fn message(harness: &Harness, name: &'static str, id: Uuid, version: i64) -> Message {
+    let aggregate = Aggregate {
+        kind: "thing",
+        id,
+        version,
+    };
+    let body = Timestamp {
+        seconds: version,
+        nanos: 0,
+    };
+    Message::new(harness.schema, uuid(), name, aggregate, &body)
+}
+
+async fn start(options: PgConnectOptions) -> Harness {
+    let harness = Harness::new(options).await;
+    harness
+        .execute(
+            "create table :schema.changes (number bigserial, id uuid primary key, name text not null)",
+        )
+        .await;
+    harness.start_relay();
+    let schema = harness.schema;
+    let events = ["ThingDone", "ThingUndone"];
+    let mut consumer = Consumer::of_events("things".to_owned(), schema, schema, &events);
+    consumer.first_delay = std::time::Duration::from_millis(2);
+    tokio::spawn(inbox::run(
+        consumer,
+        harness.js.clone(),
+        harness.pool.clone(),
+        Keep(schema.name()),
+        harness.token.clone(),
+    ));
+    harness
+}
+
+async fn names(harness: &Harness) -> Vec<String> {
+    let schema = harness.schema.name();
+    let names = format!("select name from {schema}.changes order by number");
+    let names = sqlx::query_scalar(sqlx::AssertSqlSafe(names));
+    names.fetch_all(&harness.pool).await.unwrap()
+}
+
+async fn wait_for(harness: &Harness, count: usize) {
+    eventually("the events are applied", TIMEOUT, async || {
+        names(harness).await.len() == count
+    })
+    .await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn they_are_applied_in_their_order_and_once(_: PgPoolOptions, options: PgConnectOptions) {
+    let harness = start(options).await;
+    let mut expected = Vec::new();
+    let mut messages = Vec::new();
+    for thing in 0..40 {
+        let id = uuid();
+        for (name, version) in [("ThingDone", 1), ("ThingShown", 2), ("ThingUndone", 5)] {
+            messages.push(message(&harness, name, id, version));
+            if name != "ThingShown" {
+                expected.push(format!("{name} {version}"));
+            }
+        }
+        // In several batches of the relay.
+        if thing % 10 == 9 {
+            harness.commit(messages.drain(..)).await;
+        }
+    }
+    wait_for(&harness, expected.len()).await;
+    assert_eq!(names(&harness).await, expected);
+
+    let since = chrono::DateTime::UNIX_EPOCH;
+    replay(&harness.pool, harness.schema, &harness.js, 1, since)
+        .await
+        .unwrap();
+    // All that is replayed is handled when this one is.
+    harness
+        .commit([message(&harness, "ThingDone", uuid(), 7)])
+        .await;
+    expected.push("ThingDone 7".to_owned());
+    wait_for(&harness, expected.len()).await;
+    assert_eq!(names(&harness).await, expected);
+    assert_eq!(harness.count("select count(*) from :schema.inbox").await, 0);
+    assert_no_leftovers(&harness.pool, harness.schema).await;
+    harness.drop_stream().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn one_that_fails_does_not_hold_the_others(_: PgPoolOptions, options: PgConnectOptions) {
+    let harness = start(options).await;
+    let id = uuid();
+    let changes = [("ThingDone", 2), ("ThingUndone", 3), ("ThingDone", 4)];
+    let messages = changes.map(|(name, version)| message(&harness, name, id, version));
+    harness.commit(messages).await;
+    wait_for(&harness, 3).await;
+    assert_eq!(names(&harness).await.last().unwrap(), "ThingUndone 3");
+    // The failures of the event are forgotten.
+    assert_no_leftovers(&harness.pool, harness.schema).await;
+    harness.drop_stream().await;
+}

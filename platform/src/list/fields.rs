@@ -42,7 +42,7 @@ pub fn prefixed_operators() -> impl Iterator<Item = Operator> {
 }
 
 /// A value of a filter or cursor, ready to be bound.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Value {
     /// A code, an enum or a text.
     Text(String),

@@ -34,6 +34,9 @@
 //! }
 //! ```
 //!
+//! A list of millions of rows that are only ever added gets [`Totals`]: its old rows are counted once, so that
+//! the exact total of a page takes the new ones only.
+//!
 //! `page.includes("lines")` says what to load for all rows in one more query, and `page.encode(convert)`
 //! gives the rows and the `PageInfo` of the response, which ends early where its rows are large.
 
@@ -44,7 +47,7 @@ mod sql;
 
 use crate::error::{Code, Failure, FieldCode};
 
-pub use sql::{Key, List, MAX_PAGE_BYTES, Page, Search, SearchPage, Sql, TierPage};
+pub use sql::{Key, List, MAX_PAGE_BYTES, Page, Search, SearchPage, Sql, TierPage, Totals};
 
 /// Returns the refusal of one parameter.
 pub fn refuse(parameter: &str, code: FieldCode, message: &str) -> Failure {

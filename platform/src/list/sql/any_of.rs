@@ -51,6 +51,11 @@ impl AnyOf {
         }
     }
 
+    /// Returns the values.
+    pub(super) fn values(&self) -> &[Value] {
+        &self.values
+    }
+
     /// Returns the number of values.
     pub(super) fn len(&self) -> usize {
         self.values.len()

@@ -2,11 +2,14 @@
 
 mod any_of;
 mod condition;
+mod counting;
 mod cursor;
+mod fetch;
 mod keys;
 mod page;
 mod search;
 mod statement;
+mod totals;
 
 use std::borrow::Cow;
 
@@ -15,6 +18,7 @@ use proto::lists::{Class, Field, ListTable};
 use self::{
     any_of::AnyOf,
     condition::{BaseFilter, FieldMapping, push_comparison, push_id_bounds, push_membership},
+    totals::AppendOnly,
 };
 use super::{
     check::{Condition, Membership, Predicate},
@@ -24,6 +28,7 @@ use super::{
 pub use self::{
     page::{MAX_PAGE_BYTES, Page},
     search::{Search, SearchPage, Sql, TierPage},
+    totals::Totals,
 };
 
 /// The primary key, which ends every sort.
@@ -72,6 +77,7 @@ pub struct List {
     mappings: Vec<(&'static str, FieldMapping)>,
     flags: Vec<(&'static str, &'static str)>,
     search: Option<Box<dyn Search>>,
+    append_only: Option<AppendOnly>,
 }
 
 impl List {
@@ -92,6 +98,7 @@ impl List {
             mappings: Vec::new(),
             flags: Vec::new(),
             search: None,
+            append_only: None,
         }
     }
 

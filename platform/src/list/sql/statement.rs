@@ -4,6 +4,7 @@ use super::{
     List,
     any_of::{AnyOf, Branch},
     condition::{BaseFilter, push_base_filter},
+    counting::Counting,
     keys::Keys,
     search::{Search, SearchPage, Sql, TIER},
 };
@@ -19,7 +20,7 @@ use crate::{
 pub(super) struct Statement<'a> {
     pub(super) list: &'a List,
     pub(super) checked: &'a Checked,
-    search: Option<&'a dyn Search>,
+    pub(super) search: Option<&'a dyn Search>,
     /// Whether the request has a sort; without one, a search has its own order.
     sorted: bool,
     /// The branches in which the rows are read; empty where one `select` reads them all.
@@ -105,14 +106,17 @@ impl<'a> Statement<'a> {
     /// order by t.name, t.id
     /// limit $6 offset $7
     /// ```
-    pub(super) fn page(&self, keys: &Keys) -> Result<Sql, Failure> {
+    ///
+    /// Where some rows are counted already, only the others are: `(select $1 + count(*) from things t
+    /// where true and … and t.created_at >= $2) as list_total`.
+    pub(super) fn page(&self, keys: &Keys, counting: Counting) -> Result<Sql, Failure> {
         let mut sql = Sql::new("");
         let search = self.best_first();
         if let Some(search) = search {
             search.push_tiers(&mut sql, &SearchPage::new(self))?;
         }
         sql.push(format_args!("select {}, (", self.list.select));
-        self.push_count(&mut sql);
+        self.push_count(&mut sql, counting);
         sql.push(") as list_total, ");
         keys.push_values(&mut sql);
         sql.push(" as list_keys from ");
@@ -137,27 +141,44 @@ impl<'a> Statement<'a> {
     }
 
     /// Builds the statement that counts the rows of all pages.
-    pub(super) fn count(&self) -> Sql {
+    pub(super) fn count(&self, counting: Counting) -> Sql {
         let mut sql = Sql::new("");
-        self.push_count(&mut sql);
+        self.push_count(&mut sql, counting);
         sql
     }
 
     /// ```sql
     /// select count(*) from things t where true and (t.deleted_at is null)
     /// select count(*) from (select from things t where … union all select from things t where …) t
+    /// select $1 + count(*) from things t where true and (t.deleted_at is null) and t.created_at >= $2
     /// ```
-    fn push_count(&self, sql: &mut Sql) {
-        sql.push("select count(*) from ");
+    fn push_count(&self, sql: &mut Sql, counting: Counting) {
+        sql.push("select ");
+        if let Some(known) = counting.known {
+            sql.push_bind(known.rows).push(" + ");
+        }
+        sql.push("count(*) from ");
         if let [_, _, ..] = self.branches.as_slice() {
             for (n, branch) in self.branches.iter().enumerate() {
                 sql.push(if n > 0 { " union all " } else { "(" });
                 sql.push("select from ");
                 self.push_rows(sql, Some(branch));
+                self.push_added(sql, counting);
             }
             sql.push(format_args!(") {}", self.list.alias()));
         } else {
             self.push_rows(sql, self.branches.first());
+            self.push_added(sql, counting);
+        }
+    }
+
+    /// Pushes ` and …` for the time in which the counted rows were added.
+    fn push_added(&self, sql: &mut Sql, counting: Counting) {
+        if let Some(known) = counting.known {
+            self.list.push_added(sql, ">=", known.before);
+        }
+        if let Some(before) = counting.before {
+            self.list.push_added(sql, "<", before);
         }
     }
 

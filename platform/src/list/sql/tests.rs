@@ -5,6 +5,7 @@ mod search;
 mod statements;
 mod text;
 mod time_ordered;
+mod totals;
 
 use std::collections::HashSet;
 

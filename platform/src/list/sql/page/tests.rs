@@ -1,5 +1,5 @@
 use proto::{
-    common::v1::Sort,
+    common::v1::{ListRequest, Sort},
     lists::{Class, Field, ListTable, asc},
 };
 use sqlx::{
@@ -8,7 +8,11 @@ use sqlx::{
 };
 
 use super::*;
-use crate::list::Key;
+use crate::{
+    error::Code,
+    list::{Key, List},
+    pg,
+};
 
 const TEXTS: ListTable =
     ListTable::new("texts", &[Field::new("n", Class::Number).sortable()]).sorted_by(&[asc("n")]);

@@ -5,7 +5,11 @@ use super::{search::ByNameOrCode, *};
 /// The statement of a page, broken before its clauses.
 fn page_sql(list: &List, raw: &str) -> String {
     let request = query::parse(raw).unwrap();
-    let statement = list.page_statement(&request).unwrap();
+    broken(list.page_statement(&request).unwrap())
+}
+
+/// The text of a statement, broken before its clauses.
+pub(super) fn broken(statement: Sql) -> String {
     let starts = ["from", "where", "and", "order by", "limit", "union all"];
     let clauses =
         |sql: String, start: &&str| sql.replace(&format!(" {start} "), &format!("\n{start} "));

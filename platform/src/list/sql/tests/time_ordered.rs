@@ -3,7 +3,7 @@
 use super::*;
 
 /// 60 rows at six times, with ids that hold them.
-async fn fill_in_order_of_time(pool: &PgPool) {
+pub(super) async fn fill_in_order_of_time(pool: &PgPool) {
     let sql = "
         create table things (id uuid primary key, name text, created_at timestamptz(3) not null);
         insert into things

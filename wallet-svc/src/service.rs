@@ -6,6 +6,7 @@ use platform::{
     audit::AuditLog,
     grpc::{client, server::Server},
     ids::Ids,
+    list::Totals,
     service::{Application, Backbone, Database, Runtime, Verify},
 };
 use proto::{
@@ -165,6 +166,7 @@ fn add_tasks(backbone: &mut Backbone, worker: PostingWorker, referrals: &Referra
 /// The use cases behind the gRPC services.
 struct Services {
     pool: PgPool,
+    totals: Totals,
     wallets: Wallets,
     assets: Assets,
     rates: Rates,
@@ -201,6 +203,7 @@ impl Services {
                 clock,
                 ids: ids.clone(),
             },
+            totals: Totals::new(pool.clone()),
             pool,
             wallets,
             assets,
@@ -220,23 +223,26 @@ impl Services {
             self.ids.clone(),
         );
         let transactions = TransactionGrpc {
-            transactions: Transactions::new(
-                self.pool.clone(),
+            transactions: Transactions {
+                pool: self.pool.clone(),
+                totals: self.totals.clone(),
                 postings,
                 assets,
-                self.settings.clone(),
-                self.methods.clone(),
-                self.users.clone(),
-                self.ids,
-            ),
+                settings: self.settings.clone(),
+                methods: self.methods.clone(),
+                users: self.users.clone(),
+                ids: self.ids,
+            },
             wallets: self.wallets.clone(),
             activities: Activities {
                 pool: self.pool.clone(),
+                totals: self.totals.clone(),
                 users: self.users,
             },
         };
         let movements = MovementGrpc {
             pool: self.pool.clone(),
+            totals: self.totals,
             wallets: self.wallets.clone(),
         };
         let audit_log = AuditLog::new(self.pool, audit::ENTRIES);

@@ -2,7 +2,10 @@
 
 use std::collections::HashMap;
 
-use platform::{grpc::Call, list::check};
+use platform::{
+    grpc::Call,
+    list::{Totals, check},
+};
 use proto::{
     lists::wallet::MOVEMENTS,
     wallet::v1::{
@@ -32,6 +35,7 @@ use crate::{
 #[derive(Debug, Clone)]
 pub(crate) struct MovementGrpc {
     pub(crate) pool: PgPool,
+    pub(crate) totals: Totals,
     pub(crate) wallets: Wallets,
 }
 
@@ -81,7 +85,7 @@ impl MovementService for MovementGrpc {
         let wallet = self.wallets.find_listed(&caller, body.wallet_id).await?;
         let (list, reader) = (body.list.unwrap_or_default(), access::reader(&caller)?);
         let mut conn = self.pool.acquire().await.map_err(Error::from)?;
-        let page = repo::list_movements(&mut conn, &list, wallet, reader).await?;
+        let page = repo::list_movements(&mut conn, &self.totals, &list, wallet, reader).await?;
         drop(conn);
         let include = page.includes("transaction");
         let transactions = self.transactions(&page.rows, include).await?;

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use platform::{
     error::Failure,
-    list::{Key, List, Page},
+    list::{Key, List, Page, Totals},
     money::Amount,
 };
 use proto::{
@@ -86,6 +86,7 @@ pub(crate) async fn find_movement(
 /// both, of all wallets. Those of system wallets are listed only if a filter asks for the wallet.
 pub(crate) async fn list_movements(
     conn: &mut PgConnection,
+    totals: &Totals,
     request: &ListRequest,
     wallet: Option<WalletId>,
     reader: Option<UserId>,
@@ -94,6 +95,7 @@ pub(crate) async fn list_movements(
     let moved = find_movements_of_filter(conn, request).await?;
     let mut list = List::new(&MOVEMENTS, "wallet.movements m", Key::TimeOrderedId("m.id"))
         .select("m.*")
+        .append_only(totals, &[])
         .column("updatedAt", "m.created_at")
         .only_any_of(&["m.wallet_id"], wallets)
         .only_any_of(&["m.id"], moved);

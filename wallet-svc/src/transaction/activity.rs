@@ -3,7 +3,11 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use platform::{auth::Caller, error::Failure, list::Page};
+use platform::{
+    auth::Caller,
+    error::Failure,
+    list::{Page, Totals},
+};
 use proto::{common::v1::ListRequest, identity::v1::User, wallet::v1 as wire};
 use sqlx::PgPool;
 
@@ -21,6 +25,7 @@ use crate::{
 #[derive(Debug, Clone)]
 pub(crate) struct Activities {
     pub(crate) pool: PgPool,
+    pub(crate) totals: Totals,
     pub(crate) users: Users,
 }
 
@@ -50,7 +55,7 @@ impl Activities {
     ) -> Result<ActivityPage, Failure> {
         let reader = access::reader(caller)?;
         let mut conn = self.pool.acquire().await?;
-        let page = repo::list_activity(&mut conn, request, wallet, reader).await?;
+        let page = repo::list_activity(&mut conn, &self.totals, request, wallet, reader).await?;
         let (includes_wallets, includes_users) = (page.includes("wallets"), page.includes("users"));
         let mut wallets = HashMap::new();
         if includes_wallets || includes_users {

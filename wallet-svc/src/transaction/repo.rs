@@ -2,7 +2,7 @@
 
 use platform::{
     error::Failure,
-    list::{Key, List, Page},
+    list::{Key, List, Page, Totals},
     money::Amount,
 };
 use proto::{
@@ -145,12 +145,13 @@ pub(crate) async fn find_changes(
 /// without both, all transactions.
 pub(crate) async fn list_transactions(
     conn: &mut PgConnection,
+    totals: &Totals,
     request: &ListRequest,
     wallet: Option<WalletId>,
     reader: Option<UserId>,
 ) -> Result<Page<Transaction>, Failure> {
     let wallets = find_listed_wallets(conn, wallet, reader).await?;
-    list_of(&TRANSACTIONS, wallets)
+    list_of(&TRANSACTIONS, totals, wallets)
         .any_of("walletId", SIDES)
         .fetch(conn, request)
         .await
@@ -159,20 +160,27 @@ pub(crate) async fn list_transactions(
 /// Lists activity; wallets as in [`list_transactions`].
 pub(crate) async fn list_activity(
     conn: &mut PgConnection,
+    totals: &Totals,
     request: &ListRequest,
     wallet: Option<WalletId>,
     reader: Option<UserId>,
 ) -> Result<Page<Transaction>, Failure> {
     let wallets = find_listed_wallets(conn, wallet, reader).await?;
-    list_of(&ACTIVITY, wallets).fetch(conn, request).await
+    list_of(&ACTIVITY, totals, wallets)
+        .fetch(conn, request)
+        .await
 }
 
 /// The columns that hold a transaction's wallets. The index on the second covers the first, so a
 /// transaction with one wallet in both is recognized by an index-only scan.
 const SIDES: &[&str] = &["t.destination_wallet_id", "t.origin_wallet_id"];
 
-fn list_of(table: &'static ListTable, wallets: Option<Vec<WalletId>>) -> List {
+/// The fields that change, of those that lists are filtered by.
+const MUTABLE: &[&str] = &["status", "updatedAt"];
+
+fn list_of(table: &'static ListTable, totals: &Totals, wallets: Option<Vec<WalletId>>) -> List {
     List::new(table, "wallet.transactions t", Key::Id("t.id"))
         .select("t.*")
+        .append_only(totals, MUTABLE)
         .only_any_of(SIDES, wallets)
 }

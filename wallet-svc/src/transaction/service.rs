@@ -7,7 +7,7 @@ use platform::{
     error::Failure,
     idempotency::{self, Key, Reply},
     ids::Ids,
-    list::Page,
+    list::{Page, Totals},
 };
 use proto::{common::v1::ListRequest, wallet::v1 as wire};
 use sqlx::PgPool;
@@ -35,36 +35,17 @@ use crate::{
 /// the idempotency key.
 #[derive(Debug, Clone)]
 pub(crate) struct Transactions {
-    pool: PgPool,
-    postings: PostingQueue,
-    pub(super) assets: AssetDirectory,
-    settings: Arc<Settings>,
-    pub(super) methods: PaymentMethods,
-    pub(super) users: Users,
-    pub(super) ids: Ids,
+    pub(crate) pool: PgPool,
+    pub(crate) totals: Totals,
+    pub(crate) postings: PostingQueue,
+    pub(crate) assets: AssetDirectory,
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) methods: PaymentMethods,
+    pub(crate) users: Users,
+    pub(crate) ids: Ids,
 }
 
 impl Transactions {
-    pub(crate) const fn new(
-        pool: PgPool,
-        postings: PostingQueue,
-        assets: AssetDirectory,
-        settings: Arc<Settings>,
-        methods: PaymentMethods,
-        users: Users,
-        ids: Ids,
-    ) -> Self {
-        Self {
-            pool,
-            postings,
-            assets,
-            settings,
-            methods,
-            users,
-            ids,
-        }
-    }
-
     /// Creates a transaction. A user debits only its own wallets, and cannot `commit`.
     pub(crate) async fn create(
         &self,
@@ -235,7 +216,7 @@ impl Transactions {
     ) -> Result<Page<Transaction>, Failure> {
         let reader = access::reader(caller)?;
         let mut conn = self.pool.acquire().await?;
-        repo::list_transactions(&mut conn, request, wallet, reader).await
+        repo::list_transactions(&mut conn, &self.totals, request, wallet, reader).await
     }
 }
 

@@ -38,6 +38,7 @@ mod referrals;
 mod sending;
 mod settings;
 mod states;
+mod totals;
 mod transactions;
 mod validation;
 mod verifier;

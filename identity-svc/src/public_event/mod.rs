@@ -71,7 +71,7 @@ const fn source<B: Translate>(context: Schema, name: &'static str) -> Source {
     }
 }
 
-/// Consumes the events that public ones are made from: those of each context in their order.
+/// Consumes the events that public ones are made from: those of a context together.
 pub(crate) fn consume(backbone: &mut Backbone, recorder: &Recorder) {
     for context in [ORDERS, WALLET, SCHEMA] {
         let sources = SOURCES.iter().filter(|source| source.context == context);

@@ -83,7 +83,7 @@ impl Backbone {
         });
     }
 
-    /// Consumes events of the context `source` in the order of its stream. `purpose` tells the consumer and its
+    /// Consumes events of the context `source`; see [`Consumer::of_events`]. `purpose` tells the consumer and its
     /// task from others of the service: `public` makes the durable name `identity-svc-public`.
     pub fn consume_all<H: BatchHandler + Clone>(
         &mut self,

@@ -63,8 +63,8 @@ impl Consumer {
         }
     }
 
-    /// Creates a consumer of several events of the context `source`. They are applied in the order of the
-    /// stream, apart from those that fail.
+    /// Creates a consumer of several events of the context `source`. A process applies what it gets in the
+    /// order of the stream, apart from what fails; replicas of a service share the events.
     pub fn of_events(durable: String, schema: Schema, source: Schema, events: &[&str]) -> Self {
         let subjects = events.iter().map(|event| event_type(source, event));
         Self {

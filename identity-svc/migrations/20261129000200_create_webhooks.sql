@@ -3,6 +3,8 @@ create table identity.public_events (
     -- That of the event it is made from
     id uuid not null,
     event_type text not null,
+    -- The type of the event that this one implies: it comes before, with the id before this one, and has the same data
+    before_type text,
     -- A JSON object
     data text not null,
     occurred_at timestamptz(3) not null,
@@ -47,6 +49,9 @@ create table identity.webhooks (
 create table identity.webhook_deliveries (
     id uuid not null,
     webhook_id uuid not null,
+    -- The row of the event
+    row_id uuid not null,
+    -- Id and type of the event: those of the row, or of the one that comes before
     event_id uuid not null,
     event_type text not null,
     status text not null default 'pending',
@@ -69,14 +74,14 @@ create table identity.webhook_deliveries (
     constraint webhook_deliveries_webhook_id_event_id_key unique (webhook_id, event_id),
     constraint webhook_deliveries_webhook_id_fkey
         foreign key (webhook_id) references identity.webhooks (id) on delete cascade,
-    constraint webhook_deliveries_event_id_fkey
-        foreign key (event_id) references identity.public_events (id) on delete cascade,
+    constraint webhook_deliveries_row_id_fkey
+        foreign key (row_id) references identity.public_events (id) on delete cascade,
     constraint webhook_deliveries_status_check check (status in ('pending', 'delivered', 'failed'))
 );
 create index webhook_deliveries_due_at_idx on identity.webhook_deliveries (webhook_id, due_at)
     where status = 'pending';
 create index webhook_deliveries_webhook_id_idx on identity.webhook_deliveries (webhook_id, created_at, id);
-create index webhook_deliveries_event_id_idx on identity.webhook_deliveries (event_id);
+create index webhook_deliveries_row_id_idx on identity.webhook_deliveries (row_id);
 
 grant select, insert, update, delete on identity.public_events, identity.webhooks, identity.webhook_deliveries
     to guerdon_identity_app;

@@ -21,7 +21,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::{PublicEvent, repo};
+use super::{EventRow, PublicEvent, repo};
 use crate::error::Result;
 
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
@@ -66,6 +66,8 @@ struct Cursor {
     pool: PgPool,
     position: i64,
     types: Vec<String>,
+    /// The event that the reader has, though the row may be read once more.
+    after: Option<Uuid>,
     head: watch::Receiver<i64>,
     first: Option<Batch>,
     _slot: Slot,
@@ -132,6 +134,7 @@ impl Feed {
             pool: self.pool.clone(),
             position,
             types,
+            after,
             head,
             first: Some(first),
             _slot: slot,
@@ -168,9 +171,24 @@ impl Cursor {
             Some((last, _)) if is_full => *last,
             _ => head,
         };
+        let events = rows.iter().flat_map(|(_, row)| self.events(row));
         Ok(Batch {
             reset: false,
-            events: rows.into_iter().map(|(_, event)| event).collect(),
+            events: events.collect(),
+        })
+    }
+
+    /// Returns the events of the row that the reader asked for and does not have.
+    fn events(&self, row: &EventRow) -> impl Iterator<Item = PublicEvent> {
+        let asked = |event_type: &str| self.types.iter().any(|it| it == event_type);
+        let events = row.events();
+        let events =
+            events.filter(move |(id, event_type)| self.after != Some(*id) && asked(event_type));
+        events.map(|(id, event_type)| PublicEvent {
+            id,
+            event_type: event_type.to_owned(),
+            data: row.data.clone(),
+            occurred_at: row.occurred_at,
         })
     }
 }

@@ -25,7 +25,7 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 pub(crate) use feed::Feed;
-pub use model::PublicEvent;
+pub use model::{EventRow, PublicEvent};
 pub use recorder::Recorder;
 pub(crate) use recorder::purge_until;
 
@@ -80,21 +80,18 @@ pub(crate) fn consume(backbone: &mut Backbone, recorder: &Recorder) {
     }
 }
 
-/// Type and data of a public event.
-type TypedData = (&'static str, Value);
-
 /// What an event between services becomes.
 struct Translated {
-    /// What it implies, and what comes before.
-    before: Option<TypedData>,
-    /// `None` for what clients are not told.
-    own: Option<TypedData>,
+    /// The type of the event that it implies, and that comes before.
+    before_type: Option<&'static str>,
+    /// Type and data; `None` for what clients are not told.
+    own: Option<(&'static str, Value)>,
 }
 
 fn translated<B: Translate>(bytes: Bytes) -> Result<Translated, String> {
     let body = B::decode(bytes).map_err(|error| error.to_string())?;
     Ok(Translated {
-        before: body.before(),
+        before_type: body.before(),
         own: body.translate(),
     })
 }
@@ -124,10 +121,10 @@ impl BatchHandler for Record {
         events: Vec<Event<Translated>>,
     ) -> Result<(), Failure> {
         let events = events.into_iter();
-        let events =
-            events.flat_map(|event| public(event.envelope.id, event.envelope.time, event.body));
-        let events: Vec<_> = events.collect();
-        self.0.record_in_tx(conn, &events).await
+        let rows =
+            events.filter_map(|event| row(event.envelope.id, event.envelope.time, event.body));
+        let rows: Vec<_> = rows.collect();
+        self.0.record_in_tx(conn, &rows).await
     }
 
     fn committed(&self) {
@@ -135,20 +132,13 @@ impl BatchHandler for Record {
     }
 }
 
-/// Returns the public events that an event with this id and time becomes.
-fn public(
-    id: Uuid,
-    occurred_at: DateTime<Utc>,
-    body: Translated,
-) -> impl Iterator<Item = PublicEvent> {
-    // The same at each delivery, and the event that came before has the id before.
-    let before = Uuid::from_u128(id.as_u128().wrapping_sub(1));
-    let before = body.before.map(|typed| (before, typed));
-    let own = body.own.map(|typed| (id, typed));
-    let events = before.into_iter().chain(own);
-    events.map(move |(id, (event_type, data))| PublicEvent {
+/// Returns the public events that an event with this id and time becomes: the same at each delivery.
+fn row(id: Uuid, occurred_at: DateTime<Utc>, body: Translated) -> Option<EventRow> {
+    let (event_type, data) = body.own?;
+    Some(EventRow {
         id,
         event_type: event_type.to_owned(),
+        before_type: body.before_type.map(str::to_owned),
         data: data.to_string(),
         occurred_at,
     })
@@ -180,8 +170,10 @@ mod tests {
             };
             let bytes = event.encode_to_vec().into();
             let body = Translated::decode("guerdon.wallet.v1.TransactionConfirmed", bytes).unwrap();
-            let events = public(id, DateTime::UNIX_EPOCH, body);
-            let events = events.map(|event| (event.id, event.event_type));
+            let row = row(id, DateTime::UNIX_EPOCH, body).unwrap();
+            let events = row
+                .events()
+                .map(|(id, event_type)| (id, event_type.to_owned()));
             events.collect::<Vec<_>>()
         };
         let events = of(true);

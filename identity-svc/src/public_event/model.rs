@@ -1,4 +1,4 @@
-//! A public event.
+//! Public events, and the rows that they are stored in.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use uuid::Uuid;
@@ -14,6 +14,38 @@ pub struct PublicEvent {
     pub data: String,
     /// When it happened.
     pub occurred_at: DateTime<Utc>,
+}
+
+/// A row of `public_events`: an event, and the one that it implies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EventRow {
+    /// That of the event.
+    pub id: Uuid,
+    /// That of the event.
+    pub event_type: String,
+    /// Type of the event that this one implies: it comes before, with the id before this one, and has the same data.
+    pub before_type: Option<String>,
+    /// A JSON object.
+    pub data: String,
+    /// When it happened.
+    pub occurred_at: DateTime<Utc>,
+}
+
+impl EventRow {
+    /// Returns ids and types of its events, in their order.
+    pub(crate) fn events(&self) -> impl Iterator<Item = (Uuid, &str)> {
+        let before_id = Uuid::from_u128(self.id.as_u128().wrapping_sub(1));
+        let before = self
+            .before_type
+            .as_deref()
+            .map(|before| (before_id, before));
+        before.into_iter().chain([(self.id, &*self.event_type)])
+    }
+
+    /// Returns the id of the row that an event of this id is in, if it is one that comes before another.
+    pub(super) fn id_after(event_id: Uuid) -> Uuid {
+        Uuid::from_u128(event_id.as_u128().wrapping_add(1))
+    }
 }
 
 impl PublicEvent {

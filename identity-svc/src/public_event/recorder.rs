@@ -17,7 +17,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{PublicEvent, event_types, repo};
+use super::{EventRow, event_types, repo};
 use crate::{
     SCHEMA,
     webhook::delivery::{
@@ -50,45 +50,57 @@ impl Recorder {
         }
     }
 
-    /// Records the events that are not recorded yet, in this order. No other transaction records any until this one
-    /// ends, which should be soon.
+    /// Records the events of the rows that are not recorded yet, in this order. No other transaction records any
+    /// until this one ends, which should be soon.
     pub async fn record_in_tx(
         &self,
         conn: &mut PgConnection,
-        events: &[PublicEvent],
+        rows: &[EventRow],
     ) -> Result<(), Failure> {
-        if events.is_empty() {
+        if rows.is_empty() {
             return Ok(());
         }
         let webhooks = deliveries::subscriptions_in_tx(conn).await?;
         let has_webhooks = !webhooks.is_empty();
         self.has_webhooks.store(has_webhooks, Ordering::Relaxed);
-        let recorded = repo::insert_in_tx(conn, events).await?;
-        let is_new = |event: &&PublicEvent| recorded.contains(&event.id);
+        let inserted = repo::insert_in_tx(conn, rows).await?;
+        let recorded = rows.iter().filter(|row| inserted.contains(&row.id));
+        let recorded: Vec<_> = recorded.collect();
         let queued: Vec<_> = webhooks
             .iter()
             .flat_map(|webhook| {
-                let new = events.iter().filter(is_new);
-                new.filter_map(|event| self.delivery(webhook, event))
+                recorded
+                    .iter()
+                    .flat_map(|row| self.deliveries(webhook, row))
             })
             .collect();
         if !queued.is_empty() {
             let now = self.clock.now();
             deliveries::insert_in_tx(conn, &queued, now, now + RETRY_FOR).await?;
         }
-        metrics::counter!("public_events_total").increment(recorded.len() as u64);
+        let events = recorded.iter().map(|row| row.events().count());
+        metrics::counter!("public_events_total").increment(events.sum::<usize>() as u64);
         Ok(())
     }
 
-    /// Returns the delivery of an event to a webhook that takes it.
-    fn delivery(&self, webhook: &Subscription, event: &PublicEvent) -> Option<NewDelivery> {
-        let mut patterns = webhook.events.iter();
-        let takes = patterns.any(|pattern| event_types::selects(pattern, &event.event_type));
-        takes.then(|| NewDelivery {
+    /// Returns the deliveries of the row's events to a webhook that takes them.
+    fn deliveries(
+        &self,
+        webhook: &Subscription,
+        row: &EventRow,
+    ) -> impl Iterator<Item = NewDelivery> {
+        let selected = |event_type: &str| {
+            let mut patterns = webhook.events.iter();
+            patterns.any(|pattern| event_types::selects(pattern, event_type))
+        };
+        let events = row.events();
+        let taken = events.filter(move |(_, event_type)| selected(event_type));
+        taken.map(|(event_id, event_type)| NewDelivery {
             id: self.ids.uuid(),
             webhook_id: webhook.id,
-            event_id: event.id,
-            event_type: event.event_type.clone(),
+            row_id: row.id,
+            event_id,
+            event_type: event_type.to_owned(),
         })
     }
 

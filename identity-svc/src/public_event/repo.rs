@@ -6,7 +6,7 @@ use platform::messaging::inbox;
 use sqlx::{PgConnection, PgExecutor};
 use uuid::Uuid;
 
-use super::PublicEvent;
+use super::EventRow;
 use crate::error::Result;
 
 /// Rows that a purge deletes at once, with all deliveries of each.
@@ -18,26 +18,31 @@ const RETENTION: Duration = inbox::REPEATABLE_FOR;
 /// The key of the lock that a transaction takes before it assigns positions.
 const POSITIONS_LOCK: i64 = 0x7075_626c_6963;
 
-/// Inserts the events that are not there yet, with positions in their order, and returns their ids. No other transaction
+/// Inserts the rows that are not there yet, with positions in their order, and returns their ids. No other transaction
 /// assigns positions until this one ends: whoever reads a position has seen all lower ones.
 pub(super) async fn insert_in_tx(
     conn: &mut PgConnection,
-    events: &[PublicEvent],
+    rows: &[EventRow],
 ) -> Result<HashSet<Uuid>, sqlx::Error> {
-    let column = |value: fn(&PublicEvent) -> String| events.iter().map(value).collect::<Vec<_>>();
-    let times = events.iter().map(|event| event.occurred_at);
+    let column = |value: fn(&EventRow) -> &str| rows.iter().map(value).collect::<Vec<_>>();
+    let before = rows.iter().map(|row| row.before_type.as_deref());
+    let times = rows.iter().map(|row| row.occurred_at);
     let inserted = sqlx::query_scalar!(
-        "with locked as materialized (select pg_advisory_xact_lock($5))
-         insert into identity.public_events (id, event_type, data, occurred_at, position)
-         select id, event_type, data, occurred_at, nextval('identity.public_events_position_seq')
-         from locked, unnest($1::uuid[], $2::text[], $3::text[], $4::timestamptz[]) with ordinality
-             as event (id, event_type, data, occurred_at, number)
+        "with locked as materialized (select pg_advisory_xact_lock($6))
+         insert into identity.public_events
+             (id, event_type, before_type, data, occurred_at, position)
+         select id, event_type, before_type, data, occurred_at,
+             nextval('identity.public_events_position_seq')
+         from locked,
+             unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::timestamptz[]) with ordinality
+                 as event (id, event_type, before_type, data, occurred_at, number)
          order by number
          on conflict (id) do nothing
          returning id",
-        &events.iter().map(|event| event.id).collect::<Vec<_>>(),
-        &column(|event| event.event_type.clone()),
-        &column(|event| event.data.clone()),
+        &rows.iter().map(|row| row.id).collect::<Vec<_>>(),
+        &column(|row| &row.event_type) as _,
+        &before.collect::<Vec<_>>() as _,
+        &column(|row| &row.data) as _,
         &times.collect::<Vec<_>>(),
         POSITIONS_LOCK,
     );
@@ -53,29 +58,35 @@ pub(super) async fn last_position(db: impl PgExecutor<'_>) -> Result<i64, sqlx::
     last.fetch_one(db).await
 }
 
-/// Finds the position of an event.
+/// Finds the position after which the events come that follow this one. One that comes before another is in the
+/// row of that other one, which then is the first to be read.
 pub(super) async fn find_position(
     db: impl PgExecutor<'_>,
-    id: Uuid,
+    event_id: Uuid,
 ) -> Result<Option<i64>, sqlx::Error> {
     let position = sqlx::query_scalar!(
-        "select position from identity.public_events where id = $1",
-        id
+        r#"select case when id = $1 then position else position - 1 end as "position!"
+           from identity.public_events
+           where id = $1 or (id = $2 and before_type is not null)"#,
+        event_id,
+        EventRow::id_after(event_id),
     );
     position.fetch_optional(db).await
 }
 
-/// Lists the events of these types after the first position and up to the second, with their positions.
+/// Lists the rows with an event of these types after the first position and up to the second, with their
+/// positions.
 pub(super) async fn list_between(
     db: impl PgExecutor<'_>,
     (after, up_to): (i64, i64),
     types: &[String],
     limit: i64,
-) -> Result<Vec<(i64, PublicEvent)>, sqlx::Error> {
+) -> Result<Vec<(i64, EventRow)>, sqlx::Error> {
     let rows = sqlx::query!(
-        r#"select position, id, event_type, data, occurred_at
+        r#"select position, id, event_type, before_type, data, occurred_at
            from identity.public_events
-           where position > $1 and position <= $2 and event_type = any($3)
+           where position > $1 and position <= $2
+             and (event_type = any($3) or before_type = any($3))
            order by position limit $4"#,
         after,
         up_to,
@@ -84,16 +95,17 @@ pub(super) async fn list_between(
     )
     .fetch_all(db)
     .await?;
-    let events = rows.into_iter().map(|row| {
-        let event = PublicEvent {
+    let rows = rows.into_iter().map(|row| {
+        let event = EventRow {
             id: row.id,
             event_type: row.event_type,
+            before_type: row.before_type,
             data: row.data,
             occurred_at: row.occurred_at,
         };
         (row.position, event)
     });
-    Ok(events.collect())
+    Ok(rows.collect())
 }
 
 /// Deletes old events with their deliveries. Returns `false` if some are left.

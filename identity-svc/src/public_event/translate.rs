@@ -12,8 +12,9 @@ pub(super) trait Translate: prost::Message + Default + 'static {
     /// Returns type and data; `None` for what clients are not told.
     fn translate(self) -> Option<(&'static str, Value)>;
 
-    /// Returns type and data of another public event that the event implies, and that comes before.
-    fn before(&self) -> Option<(&'static str, Value)> {
+    /// Returns the type of another public event that the event implies, that comes before, and that has the same
+    /// data.
+    fn before(&self) -> Option<&'static str> {
         None
     }
 }
@@ -108,13 +109,17 @@ impl Translate for events::OrderRefunded {
     }
 }
 
+fn transaction_type(it: &events::TransactionSummary, happened: &str) -> Option<&'static str> {
+    event_types::find(&format!("transaction.{}.{happened}", it.r#type))
+}
+
 /// Translates an event of a transaction, whose type is a part of the public one.
 fn transaction(
     transaction: Option<events::TransactionSummary>,
     happened: &str,
 ) -> Option<(&'static str, Value)> {
     let it = transaction?;
-    let event_type = event_types::find(&format!("transaction.{}.{happened}", it.r#type))?;
+    let event_type = transaction_type(&it, happened)?;
     let data = json!({
         "transactionId": it.transaction_id,
         "type": it.r#type,
@@ -133,9 +138,9 @@ impl Translate for events::TransactionConfirmed {
         transaction(self.transaction, "confirmed")
     }
 
-    fn before(&self) -> Option<(&'static str, Value)> {
-        let created = self.transaction.clone().filter(|_| self.created);
-        transaction(created, "created")
+    fn before(&self) -> Option<&'static str> {
+        let created = self.transaction.as_ref().filter(|_| self.created);
+        transaction_type(created?, "created")
     }
 }
 
@@ -218,11 +223,9 @@ mod tests {
             }
         };
         let deposit = of("deposit");
-        let (created, data) = deposit.before().unwrap();
-        assert_eq!(created, "transaction.deposit.created");
-        let (event_type, confirmed) = deposit.translate().unwrap();
+        assert_eq!(deposit.before(), Some("transaction.deposit.created"));
+        let (event_type, data) = deposit.translate().unwrap();
         assert_eq!(event_type, "transaction.deposit.confirmed");
-        assert_eq!(confirmed, data);
         assert_eq!(data["amount"], "1.00000000");
         assert_eq!(data["originWalletId"], Value::Null);
         assert_eq!(data["destinationWalletId"], "w");

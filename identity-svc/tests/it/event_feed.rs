@@ -1,5 +1,6 @@
 //! The live feed of public events.
 
+use identity_svc::public_event::EventRow;
 use platform::{clock::Clock, error::Code, testing};
 use proto::identity::v1::{PublicEvent, WatchEventsRequest, WatchEventsResponse};
 use sqlx::PgPool;
@@ -80,6 +81,41 @@ async fn events_come_in_order_and_none_is_missing(pool: PgPool) {
     assert!(!next(&mut again).await.reset);
     let received = events(&mut again, 151).await;
     assert_eq!(received[0].id, event_id(151));
+    app.finish().await;
+}
+
+#[sqlx::test(migrator = "identity_svc::MIGRATOR")]
+async fn a_reader_that_comes_back_between_the_events_of_a_row_gets_the_second(pool: PgPool) {
+    let app = start(pool).await;
+    let types = ["store.order.created", "store.order.paid"];
+    let mut created = watch(&app, None, &types[..1]).await;
+    let mut all = watch(&app, None, &types).await;
+    let row = |number| EventRow {
+        id: Uuid::from_u128(number),
+        event_type: types[1].to_owned(),
+        before_type: Some(types[0].to_owned()),
+        data: "{}".to_owned(),
+        occurred_at: app.clock.now(),
+    };
+    app.record_rows(&[row(10), row(20)]).await;
+    let ids = |events: Vec<PublicEvent>| {
+        let ids = events.into_iter().map(|event| (event.id, event.r#type));
+        ids.collect::<Vec<_>>()
+    };
+    let expected =
+        [(9, 0), (10, 1), (19, 0), (20, 1)].map(|(id, n)| (event_id(id), types[n].to_owned()));
+    assert_eq!(ids(events(&mut all, 4).await), expected);
+    let of_created = [expected[0].clone(), expected[2].clone()];
+    assert_eq!(ids(events(&mut created, 2).await), of_created);
+    for (after, rest) in [
+        (9, &expected[1..]),
+        (10, &expected[2..]),
+        (19, &expected[3..]),
+    ] {
+        let mut again = watch(&app, Some(event_id(after)), &types).await;
+        assert!(!next(&mut again).await.reset);
+        assert_eq!(ids(events(&mut again, rest.len()).await), rest, "{after}");
+    }
     app.finish().await;
 }
 

@@ -8,7 +8,7 @@ use identity_svc::{
     SCHEMA, Service,
     config::Config,
     consumers::ReferralRewards,
-    public_event::{PublicEvent, Recorder},
+    public_event::{EventRow, Recorder},
 };
 use platform::{
     auth::{Caller, Grant, Kind, Role, ServiceToken, TokenIssuer},
@@ -79,18 +79,21 @@ impl TestApp {
         &self,
         events: impl IntoIterator<Item = (Uuid, &'a str, String)>,
     ) {
+        let rows = events.into_iter().map(|(id, event_type, data)| EventRow {
+            id,
+            event_type: event_type.to_owned(),
+            before_type: None,
+            data,
+            occurred_at: self.clock.now(),
+        });
+        self.record_rows(&rows.collect::<Vec<_>>()).await;
+    }
+
+    /// Records the public events of these rows, as a consumer does.
+    pub(crate) async fn record_rows(&self, rows: &[EventRow]) {
         let recorder = Recorder::new(self.clock.clone(), Ids::system(), Arc::default());
-        let events = events
-            .into_iter()
-            .map(|(id, event_type, data)| PublicEvent {
-                id,
-                event_type: event_type.to_owned(),
-                data,
-                occurred_at: self.clock.now(),
-            });
-        let events: Vec<_> = events.collect();
         let mut tx = pg::tx(&self.pool).await.unwrap();
-        recorder.record_in_tx(&mut tx, &events).await.unwrap();
+        recorder.record_in_tx(&mut tx, rows).await.unwrap();
         tx.commit().await.unwrap();
     }
 }

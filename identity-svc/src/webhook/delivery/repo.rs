@@ -29,6 +29,8 @@ pub(crate) struct Subscription {
 pub(crate) struct NewDelivery {
     pub(crate) id: Uuid,
     pub(crate) webhook_id: WebhookId,
+    /// The row of the event.
+    pub(crate) row_id: Uuid,
     pub(crate) event_id: Uuid,
     pub(crate) event_type: String,
 }
@@ -68,13 +70,14 @@ pub(crate) async fn insert_in_tx(
         .map(|delivery| delivery.event_type.clone());
     sqlx::query!(
         "insert into identity.webhook_deliveries
-             (id, webhook_id, event_id, event_type, due_at, retry_until, created_at, updated_at)
-         select id, webhook_id, event_id, event_type, $5, $6, $5, $5
-         from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[])
-             as new (id, webhook_id, event_id, event_type)
+             (id, webhook_id, row_id, event_id, event_type, due_at, retry_until, created_at, updated_at)
+         select id, webhook_id, row_id, event_id, event_type, $6, $7, $6, $6
+         from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[])
+             as new (id, webhook_id, row_id, event_id, event_type)
          on conflict (webhook_id, event_id) do nothing",
         &column(|delivery| delivery.id),
         &column(|delivery| delivery.webhook_id.uuid()),
+        &column(|delivery| delivery.row_id),
         &column(|delivery| delivery.event_id),
         &types.collect::<Vec<_>>(),
         now,
@@ -115,11 +118,11 @@ pub(super) async fn claim(
            update identity.webhook_deliveries d
            set attempts = attempts + 1, due_at = $5
            from due, identity.public_events e, identity.webhooks w
-           where d.id = due.id and e.id = d.event_id and w.id = d.webhook_id
+           where d.id = due.id and e.id = d.row_id and w.id = d.webhook_id
            returning d.id as "id: DeliveryId", d.webhook_id as "webhook_id: WebhookId", d.attempts,
                d.failures, d.retry_until, w.url, w.sealed_secret,
                case when w.old_secret_until > $3 then w.old_sealed_secret end as old_sealed_secret,
-               e.id as event_id, e.event_type, e.data, e.occurred_at"#,
+               d.event_id, d.event_type, e.data, e.occurred_at"#,
         &webhooks,
         &busy,
         now,

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use chrono::TimeDelta;
+use identity_svc::public_event::EventRow;
 use platform::{clock::Clock, error::Code, testing};
 use prost_types::FieldMask;
 use proto::identity::v1::{
@@ -69,6 +70,30 @@ async fn only_selected_events_are_queued_and_each_once(pool: PgPool) {
     }
     received(&receiver, 2).await;
     assert_eq!(deliveries(&app, &id(&created)).await.len(), 2);
+    app.finish().await;
+}
+
+#[sqlx::test(migrator = "identity_svc::MIGRATOR")]
+async fn both_events_of_a_row_are_sent_with_ids_of_their_own(pool: PgPool) {
+    let app = start(pool).await;
+    let (receiver, _) = subscribe(&app).await;
+    let row = EventRow {
+        id: Uuid::from_u128(8),
+        event_type: "store.order.paid".to_owned(),
+        before_type: Some("store.order.created".to_owned()),
+        data: r#"{"orderId":"8"}"#.to_owned(),
+        occurred_at: app.clock.now(),
+    };
+    app.record_rows(&[row.clone(), row]).await;
+    let mut sent = received(&receiver, 2).await;
+    sent.sort_by_key(|request| request.event_id().to_owned());
+    let expected = [(7, "store.order.created"), (8, "store.order.paid")];
+    for (request, (id, event_type)) in sent.iter().zip(expected) {
+        assert_eq!(request.event_id(), Uuid::from_u128(id).to_string());
+        let payload = request.json();
+        assert_eq!(payload["type"], event_type);
+        assert_eq!(payload["data"]["orderId"], "8");
+    }
     app.finish().await;
 }
 

@@ -54,7 +54,7 @@ pub struct Arguments {
     /// How long transfers of each kind are sent before they are measured.
     #[arg(long, default_value_t = 3, value_parser = value_parser!(u64).range(..=3_600))]
     warm_up: u64,
-    /// Leaves out the verification of the ledger at each size, which takes two minutes for 1 000 000 movements.
+    /// Leaves out the verification of the ledger at each size, which takes a minute for 1 000 000 movements.
     #[arg(long)]
     skip_verification: bool,
     /// Writes growth.json and growth.svg into this directory.

@@ -45,7 +45,7 @@ struct Source {
     translate: fn(Bytes) -> Result<Translated, String>,
 }
 
-/// The events that public ones are made from.
+/// The events that public ones are made from, those of a context one after another: each context has a consumer.
 const SOURCES: [Source; 14] = [
     source::<events::OrderPlaced>(ORDERS, "OrderPlaced"),
     source::<events::OrderPaid>(ORDERS, "OrderPaid"),
@@ -73,9 +73,9 @@ const fn source<B: Translate>(context: Schema, name: &'static str) -> Source {
 
 /// Consumes the events that public ones are made from: those of a context together.
 pub(crate) fn consume(backbone: &mut Backbone, recorder: &Recorder) {
-    for context in [ORDERS, WALLET, SCHEMA] {
-        let sources = SOURCES.iter().filter(|source| source.context == context);
-        let names: Vec<_> = sources.map(|source| source.name).collect();
+    for sources in SOURCES.chunk_by(|one, next| one.context == next.context) {
+        let context = sources[0].context;
+        let names: Vec<_> = sources.iter().map(|source| source.name).collect();
         backbone.consume_all(PURPOSE, context, &names, Record(recorder.clone()));
     }
 }

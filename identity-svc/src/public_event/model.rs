@@ -19,9 +19,9 @@ pub struct PublicEvent {
 /// A row of `public_events`: an event, and the one that it implies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventRow {
-    /// That of the event.
+    /// As in [`PublicEvent`].
     pub id: Uuid,
-    /// That of the event.
+    /// As in [`PublicEvent`].
     pub event_type: String,
     /// Type of the event that this one implies: it comes before, with the id before this one, and has the same data.
     pub before_type: Option<String>,

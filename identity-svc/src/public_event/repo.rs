@@ -12,7 +12,7 @@ use crate::error::Result;
 /// Rows that a purge deletes at once, with all deliveries of each.
 const PURGE_BATCH: i64 = 500;
 
-/// How long events stay, with their deliveries: so long a repeat must find them.
+/// How long events stay, with their deliveries. A repeated event must find its row.
 const RETENTION: Duration = inbox::REPEATABLE_FOR;
 
 /// The key of the lock that a transaction takes before it assigns positions.

@@ -109,8 +109,11 @@ impl Translate for events::OrderRefunded {
     }
 }
 
-fn transaction_type(it: &events::TransactionSummary, happened: &str) -> Option<&'static str> {
-    event_types::find(&format!("transaction.{}.{happened}", it.r#type))
+fn transaction_type(
+    transaction: &events::TransactionSummary,
+    happened: &str,
+) -> Option<&'static str> {
+    event_types::find(&format!("transaction.{}.{happened}", transaction.r#type))
 }
 
 /// Translates an event of a transaction, whose type is a part of the public one.

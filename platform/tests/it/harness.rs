@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_nats::jetstream::{
     self,
-    consumer::{AckPolicy, pull},
+    consumer::{AckPolicy, PullConsumer, pull},
 };
 use futures::StreamExt as _;
 use platform::{
@@ -168,6 +168,17 @@ impl Harness {
             .map(|message| message.unwrap().message)
             .collect()
             .await
+    }
+
+    /// Returns how many messages a consumer has and didn't acknowledge; none before it is created.
+    pub(crate) async fn unacknowledged(&self, durable: &str) -> usize {
+        let stream = stream_name(self.schema);
+        let consumer: Result<PullConsumer, _> =
+            self.js.get_consumer_from_stream(durable, stream).await;
+        match consumer {
+            Ok(consumer) => consumer.cached_info().num_ack_pending,
+            Err(_missing) => 0,
+        }
     }
 
     pub(crate) async fn drop_stream(&self) {

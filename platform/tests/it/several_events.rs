@@ -14,9 +14,12 @@ use sqlx::{
     PgConnection,
     postgres::{PgConnectOptions, PgPoolOptions},
 };
+use tokio::sync::watch;
 use uuid::Uuid;
 
 use crate::harness::{Harness, TIMEOUT, uuid};
+
+const CONSUMER: &str = "things";
 
 /// Name and version of an event.
 struct Change(String);
@@ -29,9 +32,17 @@ impl Body for Change {
     }
 }
 
-/// Inserts a row for each event, if it is not there; fails on the version 3 until there is a row for 4.
+/// The version of an event that fails until there is a row for [`LATER`].
+const FAILING: i64 = 3;
+const LATER: i64 = 9;
+
+/// Inserts a row for each event, if it is not there.
 #[derive(Clone)]
-struct Keep(&'static str);
+struct Keep {
+    schema: &'static str,
+    /// Whether the version 1 may be applied.
+    is_open: watch::Receiver<bool>,
+}
 
 impl BatchHandler for Keep {
     type Body = Change;
@@ -43,13 +54,21 @@ impl BatchHandler for Keep {
         conn: &mut PgConnection,
         events: Vec<Event<Change>>,
     ) -> Result<(), Failure> {
-        let schema = self.0;
-        let later = format!("select exists (select from {schema}.changes where name like '% 4')");
+        let schema = self.schema;
+        let later =
+            format!("select exists (select from {schema}.changes where name like '% {LATER}')");
         let later = sqlx::query_scalar(sqlx::AssertSqlSafe(later));
         let has_later: bool = later.fetch_one(&mut *conn).await?;
         for Event { envelope, body, .. } in events {
-            if envelope.version == 3 && !has_later {
-                return Err(Failure::new(Code::Internal, "the version 4 is not there"));
+            if envelope.version == FAILING && !has_later {
+                return Err(Failure::new(
+                    Code::Internal,
+                    "the later version is not there",
+                ));
+            }
+            if envelope.version == 1 {
+                let mut is_open = self.is_open.clone();
+                is_open.wait_for(|is_open| *is_open).await.unwrap();
             }
             let insert = format!(
                 "insert into {schema}.changes (id, name) values ($1, $2) on conflict do nothing"
@@ -75,6 +94,7 @@ fn message(harness: &Harness, name: &'static str, id: Uuid, version: i64) -> Mes
     Message::new(harness.schema, uuid(), name, aggregate, &body)
 }
 
+/// Starts a relay, and has a table for the names of events.
 async fn start(options: PgConnectOptions) -> Harness {
     let harness = Harness::new(options).await;
     harness
@@ -83,18 +103,24 @@ async fn start(options: PgConnectOptions) -> Harness {
         )
         .await;
     harness.start_relay();
-    let schema = harness.schema;
-    let events = ["ThingDone", "ThingUndone"];
-    let mut consumer = Consumer::of_events("things".to_owned(), schema, schema, &events);
+    harness
+}
+
+/// Starts the consumer, which applies the version 1 when the gate is open.
+fn consume(harness: &Harness, is_open: watch::Receiver<bool>) {
+    let (schema, durable) = (harness.schema, CONSUMER.to_owned());
+    let mut consumer = Consumer::of_events(durable, schema, schema, &["ThingDone", "ThingUndone"]);
     consumer.first_delay = std::time::Duration::from_millis(2);
     tokio::spawn(inbox::run(
         consumer,
         harness.js.clone(),
         harness.pool.clone(),
-        Keep(schema.name()),
+        Keep {
+            schema: schema.name(),
+            is_open,
+        },
         harness.token.clone(),
     ));
-    harness
 }
 
 async fn names(harness: &Harness) -> Vec<String> {
@@ -113,7 +139,9 @@ async fn wait_for(harness: &Harness, count: usize) {
 
 #[sqlx::test(migrations = false)]
 async fn they_are_applied_in_their_order_and_once(_: PgPoolOptions, options: PgConnectOptions) {
+    let (_gate, is_open) = watch::channel(true);
     let harness = start(options).await;
+    consume(&harness, is_open);
     let mut expected = Vec::new();
     let mut messages = Vec::new();
     for thing in 0..40 {
@@ -150,14 +178,47 @@ async fn they_are_applied_in_their_order_and_once(_: PgPoolOptions, options: PgC
 
 #[sqlx::test(migrations = false)]
 async fn one_that_fails_does_not_hold_the_others(_: PgPoolOptions, options: PgConnectOptions) {
+    let (_gate, is_open) = watch::channel(true);
     let harness = start(options).await;
+    consume(&harness, is_open);
     let id = uuid();
-    let changes = [("ThingDone", 2), ("ThingUndone", 3), ("ThingDone", 4)];
-    let messages = changes.map(|(name, version)| message(&harness, name, id, version));
-    harness.commit(messages).await;
-    wait_for(&harness, 3).await;
-    assert_eq!(names(&harness).await.last().unwrap(), "ThingUndone 3");
+    let messages = (1..=LATER).map(|version| message(&harness, "ThingDone", id, version));
+    harness.commit(messages.collect::<Vec<_>>()).await;
+    let mut order: Vec<i64> = (1..=LATER).filter(|version| *version != FAILING).collect();
+    order.push(FAILING);
+    wait_for(&harness, order.len()).await;
+    let expected: Vec<_> = order.iter().map(|v| format!("ThingDone {v}")).collect();
+    assert_eq!(names(&harness).await, expected);
     // The failures of the event are forgotten.
     assert_no_leftovers(&harness.pool, harness.schema).await;
+    harness.drop_stream().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn what_arrives_later_waits(_: PgPoolOptions, options: PgConnectOptions) {
+    let (gate, is_open) = watch::channel(false);
+    let harness = start(options).await;
+    let id = uuid();
+    let done = |version| message(&harness, "ThingDone", id, version);
+    // Before the consumer pulls: one pull must last until all is delivered.
+    harness.commit([done(1)]).await;
+    eventually("the first event is published", TIMEOUT, async || {
+        harness.unpublished().await == 0
+    })
+    .await;
+    consume(&harness, is_open);
+    for (versions, delivered) in [(&[2, 4][..], 3), (&[5, 6], 5)] {
+        harness
+            .commit(versions.iter().map(|version| done(*version)))
+            .await;
+        eventually("the consumer has the events", TIMEOUT, async || {
+            harness.unacknowledged(CONSUMER).await == delivered
+        })
+        .await;
+    }
+    gate.send_replace(true);
+    wait_for(&harness, 5).await;
+    let expected = [1, 2, 4, 5, 6].map(|version| format!("ThingDone {version}"));
+    assert_eq!(names(&harness).await, expected);
     harness.drop_stream().await;
 }

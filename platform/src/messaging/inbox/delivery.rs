@@ -24,7 +24,8 @@ const MAX_DEFERRAL: Duration = Duration::from_secs(4);
 /// afterwards, before JetStream delivers it again.
 const BATCH_TIMEOUT_DIVISOR: u32 = 3;
 
-/// Events that are applied at once by themselves, after applying them together failed.
+/// Events that are applied at once by themselves, after applying them together failed; one if they have an
+/// order.
 const CONCURRENCY: usize = 8;
 
 /// The result of a delivery.
@@ -57,8 +58,9 @@ pub(super) async fn handle_all<E: Deliver>(
     if own.len() > 1 && apply_together(consumer, effect, &own).await {
         return;
     }
+    let concurrency = if consumer.in_order { 1 } else { CONCURRENCY };
     stream::iter(own)
-        .for_each_concurrent(CONCURRENCY, |message| {
+        .for_each_concurrent(concurrency, |message| {
             handle(consumer, pool, effect, message)
         })
         .await;

@@ -10,10 +10,17 @@ use std::{
 
 use anyhow::{Context as _, ensure};
 use sqlx::PgConnection;
-use tokio::process::Command;
+use tokio::{
+    process::Command,
+    time::{interval, timeout},
+};
 
 use super::{Arguments, System, Workload, measure::Measured};
 use crate::{cost::Snapshot, environment::Environment, latency};
+
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+/// Limit for Postgres to end the connections of a run.
+const DISCONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A ledger in a database of its own on the same server.
 #[derive(Debug)]
@@ -119,6 +126,9 @@ impl Baseline {
         fs::create_dir_all(&scratch)?;
         let mut pgbench = self.pgbench(environment, workload, in_flight, &scratch)?;
         pgbench.args(["-T", &length.as_secs().to_string()]);
+        timeout(DISCONNECT_TIMEOUT, wait_for_disconnects(environment))
+            .await
+            .context("the connections of the run before are still open")??;
         let before = Snapshot::take(environment).await?;
         let output = pgbench.output().await.context("cannot start pgbench")?;
         let after = Snapshot::take(environment).await?;
@@ -168,6 +178,22 @@ impl Baseline {
         let consistent: bool = sqlx::query_scalar(self.check).fetch_one(&mut conn).await?;
         ensure!(consistent, "the ledger of {} is inconsistent", self.system);
         Ok(())
+    }
+}
+
+/// Waits until Postgres has ended the connections of the run before: those of two runs are more than
+/// it allows.
+async fn wait_for_disconnects(environment: &Environment) -> anyhow::Result<()> {
+    let mut conn = environment.connect(None).await?;
+    let mut interval = interval(POLL_INTERVAL);
+    loop {
+        interval.tick().await;
+        let open =
+            "select exists (select from pg_stat_activity where application_name = 'pgbench')";
+        let is_open: bool = sqlx::query_scalar(open).fetch_one(&mut conn).await?;
+        if !is_open {
+            return Ok(());
+        }
     }
 }
 

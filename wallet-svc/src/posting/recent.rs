@@ -1,16 +1,13 @@
 //! What was posted a moment ago. Its repeats would be found only when all of their batch was written,
 //! and fail it.
 
-use std::time::Duration;
-
-use moka::sync::Cache;
+use hashlink::LruCache;
 use platform::idempotency::Scope;
 
 use super::queue::Posting;
 
-/// The most identifiers that are remembered: some hundred kilobytes.
-const CAPACITY: u64 = 8_192;
-const TTL: Duration = Duration::from_mins(2);
+/// The most identifiers that are remembered: about a megabyte.
+const CAPACITY: usize = 8_192;
 
 /// Identifies a posting.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -20,12 +17,11 @@ enum Identifier {
 }
 
 /// The idempotency keys and operations of the last postings.
-pub(super) struct Recent(Cache<Identifier, ()>);
+pub(super) struct Recent(LruCache<Identifier, ()>);
 
 impl Recent {
     pub(super) fn new() -> Self {
-        let cache = Cache::builder().max_capacity(CAPACITY).time_to_live(TTL);
-        Self(cache.build())
+        Self(LruCache::new(CAPACITY))
     }
 
     /// Whether the posting has the key of an earlier one, or makes the same operation.
@@ -34,7 +30,7 @@ impl Recent {
     }
 
     /// Remembers a posting that was accepted.
-    pub(super) fn insert(&self, posting: &Posting) {
+    pub(super) fn insert(&mut self, posting: &Posting) {
         for identifier in identifiers(posting) {
             self.0.insert(identifier, ());
         }

@@ -227,7 +227,7 @@ impl PostingWorker {
         attempt
     }
 
-    fn reply(&self, batch: Batch, results: Vec<PostingResult>) {
+    fn reply(&mut self, batch: Batch, results: Vec<PostingResult>) {
         for (request, result) in batch.requests.into_iter().zip(results) {
             if result.is_ok() {
                 self.recent.insert(&request.posting);

@@ -45,7 +45,7 @@ struct Source {
     translate: fn(Bytes) -> Result<Translated, String>,
 }
 
-/// The events that public ones are made from, those of a context one after another: each context has a consumer.
+/// The events that public ones are made from.
 const SOURCES: [Source; 14] = [
     source::<events::OrderPlaced>(ORDERS, "OrderPlaced"),
     source::<events::OrderPaid>(ORDERS, "OrderPaid"),
@@ -73,7 +73,9 @@ const fn source<B: Translate>(context: Schema, name: &'static str) -> Source {
 
 /// Consumes the events that public ones are made from: those of a context together.
 pub(crate) fn consume(backbone: &mut Backbone, recorder: &Recorder) {
-    for sources in SOURCES.chunk_by(|one, next| one.context == next.context) {
+    let mut sources = SOURCES;
+    sources.sort_by_key(|source| source.context.name());
+    for sources in sources.chunk_by(|one, next| one.context == next.context) {
         let context = sources[0].context;
         let names: Vec<_> = sources.iter().map(|source| source.name).collect();
         backbone.consume_all(PURPOSE, context, &names, Record(recorder.clone()));

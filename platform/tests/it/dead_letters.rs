@@ -9,7 +9,6 @@ use std::{
     time::Duration,
 };
 
-use async_nats::jetstream::consumer::PullConsumer;
 use platform::{
     error::{Code, Failure},
     messaging::{
@@ -108,14 +107,9 @@ async fn a_retry_is_for_the_consumer_that_failed(_: PgPoolOptions, options: PgCo
     assert_eq!(retry(harness, None).await, 1);
     harness.commit_event().await;
     effects.wait_for(1).await;
-    let mut consumer: PullConsumer = harness
-        .js
-        .get_consumer_from_stream(effects.consumer().name(), effects.consumer().stream())
-        .await
-        .unwrap();
     eventually("all is acknowledged", TIMEOUT, async || {
-        let info = consumer.info().await.unwrap();
-        info.num_pending == 0 && info.num_ack_pending == 0
+        let info = harness.consumer_info(effects.consumer().name()).await;
+        info.is_some_and(|info| info.num_pending == 0 && info.num_ack_pending == 0)
     })
     .await;
     assert_eq!(effects.count().await, 1);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_nats::jetstream::{
     self,
-    consumer::{AckPolicy, PullConsumer, pull},
+    consumer::{self, AckPolicy, PullConsumer, pull},
 };
 use futures::StreamExt as _;
 use platform::{
@@ -170,15 +170,15 @@ impl Harness {
             .await
     }
 
-    /// Returns how many messages a consumer has and didn't acknowledge; none before it is created.
-    pub(crate) async fn unacknowledged(&self, durable: &str) -> usize {
+    /// Returns the state of a consumer, if it is created.
+    pub(crate) async fn consumer_info(&self, durable: &str) -> Option<consumer::Info> {
         let stream = stream_name(self.schema);
-        let consumer: Result<PullConsumer, _> =
-            self.js.get_consumer_from_stream(durable, stream).await;
-        match consumer {
-            Ok(consumer) => consumer.cached_info().num_ack_pending,
-            Err(_missing) => 0,
-        }
+        let consumer: PullConsumer = self
+            .js
+            .get_consumer_from_stream(durable, stream)
+            .await
+            .ok()?;
+        Some(consumer.cached_info().clone())
     }
 
     pub(crate) async fn drop_stream(&self) {

@@ -32,6 +32,8 @@ impl Body for Change {
     }
 }
 
+/// The version of an event that waits for a gate.
+const GATED: i64 = 1;
 /// The version of an event that fails until there is a row for [`LATER`].
 const FAILING: i64 = 3;
 const LATER: i64 = 9;
@@ -40,7 +42,7 @@ const LATER: i64 = 9;
 #[derive(Clone)]
 struct Keep {
     schema: &'static str,
-    /// Whether the version 1 may be applied.
+    /// Whether [`GATED`] may be applied.
     is_open: watch::Receiver<bool>,
 }
 
@@ -66,7 +68,7 @@ impl BatchHandler for Keep {
                     "the later version is not there",
                 ));
             }
-            if envelope.version == 1 {
+            if envelope.version == GATED {
                 let mut is_open = self.is_open.clone();
                 is_open.wait_for(|is_open| *is_open).await.unwrap();
             }
@@ -94,7 +96,7 @@ fn message(harness: &Harness, name: &'static str, id: Uuid, version: i64) -> Mes
     Message::new(harness.schema, uuid(), name, aggregate, &body)
 }
 
-/// Starts a relay, and has a table for the names of events.
+/// Creates a harness with a relay, and with a table for the names of events.
 async fn start(options: PgConnectOptions) -> Harness {
     let harness = Harness::new(options).await;
     harness
@@ -106,7 +108,7 @@ async fn start(options: PgConnectOptions) -> Harness {
     harness
 }
 
-/// Starts the consumer, which applies the version 1 when the gate is open.
+/// Starts the consumer, which applies [`GATED`] when the gate is open.
 fn consume(harness: &Harness, is_open: watch::Receiver<bool>) {
     let (schema, durable) = (harness.schema, CONSUMER.to_owned());
     let mut consumer = Consumer::of_events(durable, schema, schema, &["ThingDone", "ThingUndone"]);
@@ -139,9 +141,8 @@ async fn wait_for(harness: &Harness, count: usize) {
 
 #[sqlx::test(migrations = false)]
 async fn they_are_applied_in_their_order_and_once(_: PgPoolOptions, options: PgConnectOptions) {
-    let (_gate, is_open) = watch::channel(true);
     let harness = start(options).await;
-    consume(&harness, is_open);
+    consume(&harness, watch::channel(true).1);
     let mut expected = Vec::new();
     let mut messages = Vec::new();
     for thing in 0..40 {
@@ -178,9 +179,8 @@ async fn they_are_applied_in_their_order_and_once(_: PgPoolOptions, options: PgC
 
 #[sqlx::test(migrations = false)]
 async fn one_that_fails_does_not_hold_the_others(_: PgPoolOptions, options: PgConnectOptions) {
-    let (_gate, is_open) = watch::channel(true);
     let harness = start(options).await;
-    consume(&harness, is_open);
+    consume(&harness, watch::channel(true).1);
     let id = uuid();
     let messages = (1..=LATER).map(|version| message(&harness, "ThingDone", id, version));
     harness.commit(messages.collect::<Vec<_>>()).await;
@@ -201,7 +201,7 @@ async fn what_arrives_later_waits(_: PgPoolOptions, options: PgConnectOptions) {
     let id = uuid();
     let done = |version| message(&harness, "ThingDone", id, version);
     // Before the consumer pulls: one pull must last until all is delivered.
-    harness.commit([done(1)]).await;
+    harness.commit([done(GATED)]).await;
     eventually("the first event is published", TIMEOUT, async || {
         harness.unpublished().await == 0
     })
@@ -212,13 +212,14 @@ async fn what_arrives_later_waits(_: PgPoolOptions, options: PgConnectOptions) {
             .commit(versions.iter().map(|version| done(*version)))
             .await;
         eventually("the consumer has the events", TIMEOUT, async || {
-            harness.unacknowledged(CONSUMER).await == delivered
+            let info = harness.consumer_info(CONSUMER).await;
+            info.is_some_and(|info| info.num_ack_pending == delivered)
         })
         .await;
     }
     gate.send_replace(true);
     wait_for(&harness, 5).await;
-    let expected = [1, 2, 4, 5, 6].map(|version| format!("ThingDone {version}"));
+    let expected = [GATED, 2, 4, 5, 6].map(|version| format!("ThingDone {version}"));
     assert_eq!(names(&harness).await, expected);
     harness.drop_stream().await;
 }

@@ -6,41 +6,38 @@ use platform::idempotency::Scope;
 
 use super::queue::Posting;
 
-/// The most identifiers that are remembered: about a megabyte.
+/// The most keys that are remembered, and the most operations: about a megabyte.
 const CAPACITY: usize = 8_192;
 
-/// Identifies a posting.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Identifier {
-    Key(Scope),
-    Operation(String),
-}
-
 /// The idempotency keys and operations of the last postings.
-pub(super) struct Recent(LruCache<Identifier, ()>);
+pub(super) struct Recent {
+    keys: LruCache<Scope, ()>,
+    operations: LruCache<String, ()>,
+}
 
 impl Recent {
     pub(super) fn new() -> Self {
-        Self(LruCache::new(CAPACITY))
+        Self {
+            keys: LruCache::new(CAPACITY),
+            operations: LruCache::new(CAPACITY),
+        }
     }
 
     /// Whether the posting has the key of an earlier one, or makes the same operation.
     pub(super) fn contains(&self, posting: &Posting) -> bool {
-        identifiers(posting).any(|identifier| self.0.contains_key(&identifier))
+        let (key, operation) = (&posting.key, posting.command.new_operation());
+        key.as_ref()
+            .is_some_and(|key| self.keys.contains_key(key.scope()))
+            || operation.is_some_and(|id| self.operations.contains_key(id))
     }
 
     /// Remembers a posting that was accepted.
     pub(super) fn insert(&mut self, posting: &Posting) {
-        for identifier in identifiers(posting) {
-            self.0.insert(identifier, ());
+        if let Some(key) = &posting.key {
+            self.keys.insert(*key.scope(), ());
+        }
+        if let Some(id) = posting.command.new_operation() {
+            self.operations.insert(id.to_owned(), ());
         }
     }
-}
-
-fn identifiers(posting: &Posting) -> impl Iterator<Item = Identifier> {
-    let key = posting.key.as_ref();
-    let key = key.map(|key| Identifier::Key(*key.scope()));
-    let operation = posting.command.new_operation();
-    let operation = operation.map(|id| Identifier::Operation(id.to_owned()));
-    key.into_iter().chain(operation)
 }

@@ -24,8 +24,7 @@ const MAX_DEFERRAL: Duration = Duration::from_secs(4);
 /// afterwards, before JetStream delivers it again.
 const BATCH_TIMEOUT_DIVISOR: u32 = 3;
 
-/// Events that are applied at once by themselves, after applying them together failed; one if they have an
-/// order.
+/// Events without an order that are applied at once by themselves, after applying them together failed.
 const CONCURRENCY: usize = 8;
 
 /// The result of a delivery.
